@@ -1,0 +1,1 @@
+"""The command line: parse, tell the story, print, choose the exit code. Only here is anything printed."""

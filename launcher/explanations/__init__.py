@@ -1,0 +1,13 @@
+"""Every stable code of a finding with its exit code and what `gpulaunch explain CODE` says: one file per area.
+
+To add a code: one entry in the file of its area. Pure data.
+"""
+
+from __future__ import annotations
+
+from launcher.explanations import carrying_out, facts, planning, profile
+from launcher.explanations.entry import Explanation
+
+AREAS = (profile, facts, planning, carrying_out)
+
+CATALOGUE: dict[str, Explanation] = {code: entry for area in AREAS for code, entry in area.EXPLANATIONS.items()}

@@ -1,0 +1,363 @@
+"""The nouns: Facts, Plan, Outcome and the small values they are made of.
+
+Plain frozen values and nothing else: every module may import this one, it imports none of ours, and it never
+looks at the machine. The fourth noun, Profile, is a validated model of its own: `launcher.profile.schema`.
+
+`None` in Facts means *not established*; the reason then stands in `Facts.unknowns`. It never stands for a
+measured "no" or zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
+
+# --------------------------------------------------------------------------------------------------------------
+# Findings
+
+
+class Severity(str, Enum):
+    """How much a finding weighs: an error stops the launch."""
+
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing the operator should know: what is so, and what to do.
+
+    `code` is stable and explained by `gpulaunch explain CODE`; `message` and `fix` are one sentence each.
+    `exit_code` is the launch's exit code if this is the finding to mend first (0 unless an error).
+    Make one with `launcher.findings.error`, `warning` or `note`, which know the exit code of each code.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    fix: str = ""
+    file: str | None = None
+    line: int | None = None
+    exit_code: int = 0
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in a profile: a file and a line that counts from 1."""
+
+    file: str
+    line: int | None
+
+
+# --------------------------------------------------------------------------------------------------------------
+# Facts: what is here, each with how it was found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """Something that could not be told, and why, as one sentence."""
+
+    subject: str
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launcher:
+    """Ourselves: needed by plans that run a file of ours or our own interpreter, on whatever machine they are made."""
+
+    version: str
+    python: str
+    package: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """The machine and who we are on it."""
+
+    system: str  # Linux, Darwin: platform.system()
+    machine: str  # x86_64, aarch64
+    kernel: str
+    pid1: str | None  # command name of process 1
+    uid: int
+    user: str | None  # name in the password database; None for a uid without an entry
+    home: str | None  # home folder in the password database
+    cpus: int
+    memory: int | None  # bytes
+    wsl: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Systemd:
+    """How we stand to systemd. `main_process` is None where unsure."""
+
+    booted: bool  # /run/systemd/system exists
+    main_process: bool | None
+    notify_socket: bool
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """The caller's surroundings. In memory `environ` is real; whatever is written has *** for secrets."""
+
+    environ: Mapping[str, str]
+    cwd: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Torch:
+    """What `torch/version.py` in the target says. `cuda` is None for a build without CUDA."""
+
+    version: str
+    cuda: str | None
+    file: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """The Python (or program) that serves, read without running it.
+
+    `kind` program: a server binary such as llama-server; then `python` and `prefix` are None.
+    `packages` maps normalised distribution names (PEP 503) to versions; None where they could not be read.
+    """
+
+    kind: Literal["python", "program"]
+    path: str  # the interpreter (as it will be run: the venv's bin/python, not its base) or the program
+    how: str  # "profile target.venv", "--target", "GPULAUNCH_TARGET", "VIRTUAL_ENV", ...
+    prefix: str | None = None
+    bin: str | None = None
+    version: str | None = None  # Python's, "3.11"
+    site_packages: tuple[str, ...] = ()
+    packages: Mapping[str, str] | None = None
+    torch: Torch | None = None
+    exists: bool = True
+    executable: bool = True
+    readable: bool = True
+    python_header: bool | None = None  # Python.h is there (Triton's launcher stub needs it)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolkit:
+    """One place that may serve as CUDA_HOME.
+
+    `root` is the true root, behind symlinks and wrapper scripts; `found` says every way it was found, first first.
+    `release` is what its nvcc says (major.minor); None if it does not run or prints none: `problem` says why.
+    `headers_release` comes from CUDART_VERSION in `cuda_runtime_api.h`.
+    `parts` names what is there, from the vocabulary of `launcher.facts.toolkits.PARTS`.
+    """
+
+    root: str
+    kind: Literal["real", "wheel", "distro", "conda", "provisioned"]
+    found: tuple[str, ...]
+    nvcc: str | None = None  # true path of the compiler
+    release: str | None = None
+    headers_release: str | None = None
+    parts: tuple[str, ...] = ()
+    problem: str | None = None
+    wheels: Mapping[str, str] = field(default_factory=dict)  # for kind wheel: nvidia distributions and versions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folder:
+    """One directory that PATH could hold (the caller's entries and the system's), as it stands."""
+
+    path: str
+    origin: Literal["caller", "system", "target", "profile"]
+    real: str | None = None  # behind symlinks; None where missing
+    exists: bool = True
+    readable: bool = True
+    nvcc: str | None = None  # the entry "nvcc" in it, or None
+    nvcc_root: str | None = None  # the true root of the toolkit behind that nvcc
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gpu:
+    """One GPU as NVML tells it. Memory in bytes; `capability` is the compute capability, "12.0"."""
+
+    index: int
+    name: str
+    uuid: str
+    capability: str
+    memory_total: int
+    memory_used: int | None = None
+    bus_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driver:
+    """The kernel driver. `cuda` is the newest CUDA it knows, "13.0"."""
+
+    version: str | None
+    cuda: str | None
+    how: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """A resource limit by its RLIMIT name without the prefix; -1 is unlimited."""
+
+    name: str
+    soft: int
+    hard: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is here. `gpus` None: could not tell; an empty tuple: NVML answered and there are none."""
+
+    schema_version: int = 1
+    launcher: Launcher
+    host: Host
+    systemd: Systemd
+    caller: Caller
+    target: Target | None = None
+    toolkits: tuple[Toolkit, ...] = ()
+    folders: tuple[Folder, ...] = ()
+    programs: Mapping[str, str | None] = field(default_factory=dict)  # gcc c++ ninja which ldconfig: on the system PATH
+    driver_mounts: tuple[str, ...] = ()  # folders of LD_LIBRARY_PATH that hold the driver's libraries
+    gpus: tuple[Gpu, ...] | None = None
+    driver: Driver | None = None
+    limits: tuple[Limit, ...] = ()
+    findings: tuple[Finding, ...] = ()  # found while looking: a malformed CUDA_HOME, an unreadable PATH entry
+    unknowns: tuple[Unknown, ...] = ()
+    edited: tuple[str, ...] = ()  # parts that a person changed by hand, and why
+
+
+# --------------------------------------------------------------------------------------------------------------
+# Plan: what we would do, and why
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What happens to one variable. `value` None: dropped. `secret`: shown as *** everywhere."""
+
+    name: str
+    action: Literal["set", "pass", "drop"]
+    value: str | None
+    origin: str  # caller, repair, cuda, engine, profile, operator, run
+    because: str
+    secret: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """Something that must exist before exec: idempotent and atomic. Carried out by `launcher.prepare`.
+
+    Actions: `folder` (make a private folder), `view` (complete the wheel toolkit `source` by links),
+    `hide-root` (a root with lib/ and no compiler), `links` (a folder of links to what is in `source`, without
+    the names in `leave_out`), `tiny-model` (a tiny GGUF).
+    """
+
+    action: Literal["folder", "view", "hide-root", "links", "tiny-model"]
+    path: str
+    because: str
+    source: str | None = None
+    leave_out: tuple[str, ...] = ()
+
+
+Strategy = Literal["keep", "redirect", "wheel", "provisioned", "hide", "refuse", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The judgement of one candidate root, as a sentence with the numbers that decided it."""
+
+    root: str
+    fits: bool
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The one named root. `root` is what CUDA_HOME will say; `release` None for hide."""
+
+    root: str | None
+    release: str | None
+    strategy: Strategy
+    how: str
+    because: str
+    verdicts: tuple[Verdict, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """Where the server listens, read from the final argv."""
+
+    host: str
+    port: int
+
+    @property
+    def probe_host(self) -> str:
+        """A wildcard is no address to connect to: it is probed on loopback."""
+        return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1", "*": "127.0.0.1"}.get(self.host, self.host)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readiness:
+    """How we know that it answers: the URL must return a 2xx. `timeout` in seconds, 0: none while it lives."""
+
+    url: str
+    timeout: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetUsed:
+    """Which target the plan is for, and how it was found."""
+
+    python: str | None
+    program: str | None
+    how: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What we would do and why. Blocked if any finding is an error."""
+
+    profile: str
+    file: str
+    engine: str
+    target: TargetUsed | None
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    changes: tuple[Change, ...]
+    prepare: tuple[Step, ...]
+    toolkit: Choice
+    findings: tuple[Finding, ...]
+    endpoint: Endpoint | None = None
+    ready: Readiness | None = None  # None: `ready: none`, READY right after exec
+    grace: float = 30.0  # seconds between the leader's TERM and the sweep
+    limits: tuple[Limit, ...] = ()  # soft limits to set before exec; `hard` as found
+    secrets: frozenset[str] = frozenset()  # values that are never printed
+    secret_arguments: frozenset[int] = frozenset()  # positions in argv that print as ***
+
+    @property
+    def blocked(self) -> bool:
+        """True if the launch must not happen."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+
+# --------------------------------------------------------------------------------------------------------------
+# Outcome: how it ended
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a run ended. `exit_code` is ours; `child` says what the leader did ("exit 0", "signal 9", "not started").
+
+    `origin` tells whose code it is, as a child may use 75 or 78 for purposes of its own.
+    """
+
+    exit_code: int
+    cause: str
+    origin: Literal["launcher", "child"]
+    child: str
+    requested: bool
+    ready: bool
+    run_folder: str | None = None
+    log: str | None = None
+    last_lines: tuple[str, ...] = ()
+    swept: int = 0  # descendants that had to be ended after the leader

@@ -1,0 +1,1 @@
+"""Profile and Facts to a Plan: pure, the same input gives the same bytes everywhere."""

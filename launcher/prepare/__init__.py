@@ -1,0 +1,1 @@
+"""What must exist before exec: one file per action; idempotent, atomic, private."""

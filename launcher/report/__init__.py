@@ -1,0 +1,1 @@
+"""Plan, findings and outcome as text and JSON; secrets are masked here."""

@@ -1,0 +1,1 @@
+"""Carry out a plan and stay until the last process is gone."""
