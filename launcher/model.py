@@ -340,6 +340,15 @@ class Plan:
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the operator said once, on the command line: it stands above the profile."""
+
+    env: tuple[tuple[str, str], ...] = ()  # --env NAME=VALUE
+    keep_env: tuple[str, ...] = ()  # --keep-env NAME
+    flags: tuple[str, ...] = ()  # engine flags after --
+
+
 # --------------------------------------------------------------------------------------------------------------
 # Outcome: how it ended
 
