@@ -87,6 +87,8 @@ class Host:
     cpus: int
     memory: int | None  # bytes
     wsl: bool = False
+    # Which of HOME and the password database's home are writable folders; None: not looked at.
+    usable_homes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +260,7 @@ class Step:
     leave_out: tuple[str, ...] = ()
 
 
-Strategy = Literal["keep", "redirect", "wheel", "provisioned", "hide", "refuse", "none"]
+Strategy = Literal["keep", "redirect", "wheel", "provisioned", "hide", "refuse"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,9 +274,13 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The one named root. `root` is what CUDA_HOME will say; `release` None for hide."""
+    """The one named root. `root` is what CUDA_HOME will say; `release` None for hide.
 
-    root: str | None
+    `source` is the true root behind it, another one where `root` is a view of it.
+    """
+
+    root: str
+    source: str | None = None
     release: str | None
     strategy: Strategy
     how: str

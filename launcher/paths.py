@@ -7,6 +7,7 @@ stranger's folder must not be able to answer to a name.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -39,6 +40,11 @@ def places(environ: Mapping[str, str], *, home: str | None, uid: int) -> Places:
         profiles=_profile_folders(environ, base),
         home=base,
     )
+
+
+def short_key(*parts: str) -> str:
+    """A short stable name for a folder that depends on these texts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
 def usable_home(environ: Mapping[str, str], home: str | None) -> str | None:

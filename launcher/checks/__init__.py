@@ -1,1 +1,24 @@
-"""Questions asked of a finished plan: one file each."""
+"""Questions asked of a plan while it is made: one file each, and the table of them.
+
+To add one: a module with `check`, one line in `CHECKS`, one test file. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from launcher.checks import gpus, model, open_door, requirements, target, unknowns
+from launcher.checks.command import Command
+from launcher.model import Finding
+from launcher.situation import Situation
+
+Check = Callable[[Situation, Command], Iterator[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    target.check,
+    requirements.check,
+    gpus.check,
+    model.check,
+    open_door.check,
+    unknowns.check,
+)

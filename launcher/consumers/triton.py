@@ -1,0 +1,32 @@
+"""Triton brings its own assemblers and needs no toolkit: it only must not be handed a wrong one.
+
+An empty or non-executable TRITON_PTXAS_PATH raises PermissionError where an absent one means the bundled assembler
+(triton 3.6.0 and 3.8.0, `knobs.py`), so the caller's is never carried over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from launcher.architectures import Release
+from launcher.model import Change, Finding, Step
+from launcher.situation import Situation
+
+NAME = "Triton"
+PACKAGE = "triton"
+NEEDS: tuple[str, ...] = ()
+
+
+def floor(version: str | None, capability: str) -> Release | None:
+    """No toolkit is asked."""
+    return None
+
+
+def compiles(situation: Situation) -> str | None:
+    """Everything, with what it brings itself."""
+    return None
+
+
+def contribute(situation: Situation) -> Iterator[Change | Step | Finding]:
+    """Nothing to set: the bundled assemblers are used."""
+    return iter(())

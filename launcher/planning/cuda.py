@@ -1,0 +1,165 @@
+"""What the choice of a toolkit means: the variables that name it, the steps that make it, and the sentences about it.
+
+Pure. The choice itself is `launcher.planning.choosing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from launcher import findings
+from launcher.architectures import parse_release, show
+from launcher.consumers import Consumer, installed
+from launcher.model import Change, Choice, Finding, Severity, Step, Toolkit
+from launcher.planning.choosing import callers_root
+from launcher.situation import Situation
+
+# A CUDA 13 wheel toolkit is whole with all of these, of torch's own minor release (ls1intum/edutelligence#687).
+WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-nvvm", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
+
+
+def variables(situation: Situation, choice: Choice) -> Iterator[Change]:
+    """CUDA_HOME and CUDA_PATH alike: cuda-pathfinder reads them the other way round than everybody else."""
+    story = f"{choice.strategy}: {choice.because}"
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        yield Change(name=name, action="set", value=choice.root, origin="cuda", because=situation.because(story))
+    library = "lib" if choice.release is None else "lib64"
+    yield Change(
+        name="CUDA_LIB_PATH",
+        action="set",
+        value=f"{choice.root}/{library}",
+        origin="cuda",
+        because=situation.because(
+            "FlashInfer loads libcudart.so.12 from here at import, by default from /usr/local/cuda"
+        ),
+    )
+
+
+def steps(choice: Choice) -> Iterator[Step]:
+    """A view or a root without a compiler has to be made; any other root is there."""
+    if choice.strategy == "wheel":
+        why = "completes the toolkit in the target's wheels: as it lies it compiles but does not link"
+        yield Step(action="view", path=choice.root, source=choice.source, because=why)
+    elif choice.release is None:
+        yield Step(action="hide-root", path=choice.root, because="a root without a compiler")
+
+
+def about(situation: Situation, choice: Choice) -> Iterator[Finding]:
+    """What the operator should know of the choice."""
+    if choice.strategy == "refuse":
+        yield _refused(situation, choice)
+    elif choice.strategy == "hide":
+        yield from _hidden(situation, choice)
+    else:
+        yield from _replaced(situation, choice)
+        yield from _another_minor(situation, choice)
+    if situation.facts.target is not None and not situation.capabilities and installed(situation):
+        yield findings.note(
+            "arch-unknown",
+            "Could not tell the GPUs' compute capability: no architecture list is set.",
+            fix="Say it in the profile: gpus: {capability: ...} or cuda: {arch: [...]}.",
+        )
+
+
+def _refused(situation: Situation, choice: Choice) -> Finding:
+    return findings.error(
+        "toolkit-refused",
+        f"The profile asks for cuda.toolkit: {situation.profile.cuda.toolkit}, which cannot serve: {choice.because}.",
+        fix="Say cuda: {toolkit: auto}, or name a toolkit that fits.",
+        where=situation.asked.where("cuda.toolkit"),
+    )
+
+
+def _replaced(situation: Situation, choice: Choice) -> Iterator[Finding]:
+    """The founding fault, told with this machine's numbers."""
+    stale = callers_root(situation)
+    if stale is None or stale.root == choice.source:
+        return
+    yield findings.note(
+        "toolkit-replaced",
+        f"{_what(stale)} is what libraries would find ({stale.found[0]}), but {_objection(choice, stale)}: "
+        f"the server gets nvcc {choice.release} in {choice.root} ({choice.how}).",
+    )
+
+
+def _another_minor(situation: Situation, choice: Choice) -> Iterator[Finding]:
+    release, built = parse_release(choice.release), parse_release(situation.torch_cuda)
+    if release and built and release[1] != built[1]:
+        yield findings.warning(
+            "toolkit-of-another-minor",
+            f"nvcc {show(release)} is not of the minor release that torch was built for ({show(built)}); "
+            "code built by a newer one may miss symbols in torch's libcudart (flashinfer-ai/flashinfer#928).",
+            fix=_install_wheels(situation),
+        )
+
+
+def _hidden(situation: Situation, choice: Choice) -> Iterator[Finding]:
+    yield from _below_floor(situation)
+    uncompiled = [phrase for consumer in installed(situation) if (phrase := consumer.compiles(situation))]
+    if not uncompiled:
+        yield findings.note("toolkit-hidden", _hidden_message(situation, choice, "nothing here is known to need one"))
+        return
+    asked = situation.profile.cuda.toolkit == "hide"
+    lost = f"these cannot be compiled: {'; '.join(uncompiled)}"
+    make = findings.warning if asked else findings.error
+    yield make("toolkit-hidden", _hidden_message(situation, choice, lost), fix=_install_wheels(situation))
+
+
+def _hidden_message(situation: Situation, choice: Choice, consequence: str) -> str:
+    stale = callers_root(situation)
+    built = f"torch's CUDA {situation.torch_cuda}" if situation.torch_cuda else "torch's own CUDA release"
+    if stale is not None:
+        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as {_objection(choice, stale)}"
+    else:
+        reason = f"There is no CUDA compiler to use ({choice.because})"
+    return f"{reason}; libraries go by {built}, and {consequence}."
+
+
+def _below_floor(situation: Situation) -> Iterator[Finding]:
+    """Hiding cures nothing where torch's own release is below what a consumer asks for."""
+    built = parse_release(situation.torch_cuda)
+    if built is None:
+        return
+    for consumer in installed(situation):
+        for capability in situation.capabilities:
+            version = situation.version(consumer.PACKAGE)
+            floor = consumer.floor(version, capability)
+            if floor and built < floor:
+                yield findings.error(
+                    "torch-below-floor",
+                    f"{_called(consumer, version)} asks for CUDA {show(floor)} on compute capability {capability}, "
+                    f"torch was built for {show(built)} and no toolkit that fits was found.",
+                    fix=f"Install a toolkit of CUDA {built[0]} from {show(floor)} on, or a newer torch.",
+                )
+
+
+def _install_wheels(situation: Situation) -> str:
+    """The exact line that gives the target a working toolkit."""
+    built = parse_release(situation.torch_cuda)
+    if built is None:
+        return "Install the CUDA toolkit of the release that torch was built for."
+    if built[0] < 13:
+        return f"Install the CUDA {show(built)} toolkit: no CUDA 12 wheel holds nvcc."
+    pins = " ".join(f"'{name}=={show(built)}.*'" for name in WHEELS)
+    python = situation.target.path if situation.target else "python3"
+    return f"{python} -m pip install {pins}"
+
+
+def _what(toolkit: Toolkit) -> str:
+    return f"nvcc {toolkit.release} in {toolkit.root}" if toolkit.release else toolkit.root
+
+
+def _objection(choice: Choice, toolkit: Toolkit) -> str:
+    verdict = next((verdict for verdict in choice.verdicts if verdict.root == toolkit.root), None)
+    if verdict is None or verdict.fits:
+        return "another one suits better"
+    return verdict.because
+
+
+def _called(consumer: Consumer, version: str | None) -> str:
+    return f"{consumer.NAME} {version}" if version else consumer.NAME
+
+
+def is_blocking(finding: Finding) -> bool:
+    """True for an error."""
+    return finding.severity is Severity.ERROR
