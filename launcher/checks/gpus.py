@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from launcher import findings
 from launcher.checks.command import Command
+from launcher.gpu_selection import used
 from launcher.model import Finding
-from launcher.planning.gpus import used
 from launcher.situation import Situation
 
 

@@ -10,7 +10,8 @@ EXPLANATIONS: dict[str, Explanation] = {
         cause="The environment leads libraries to a CUDA toolkit that does not suit torch, the GPUs or a library.",
         evidence="gpulaunch ran the nvcc that CUDA_HOME, CUDA_PATH, PATH or /usr/local/cuda lead to and compared its "
         "release with torch/version.py, the GPUs' compute capability and the library's own rule. FlashInfer 0.6.7 to "
-        '0.7.0 asks for 12.9 on 12.x, hides its own refusal and fails much later with "requires GPUs with sm75 or higher".',
+        "0.7.0 asks for 12.9 on 12.x, hides its own refusal and fails much later with the words "
+        '"requires GPUs with sm75 or higher".',
         fix="Nothing: the server gets the toolkit that suits. To be rid of the note, remove the old toolkit from PATH.",
     ),
     "toolkit-hidden": Explanation(

@@ -10,6 +10,7 @@ from launcher.checks import CHECKS
 from launcher.checks.command import Command
 from launcher.consumers import installed
 from launcher.engines import ENGINES, Engine
+from launcher.gpu_selection import capabilities
 from launcher.model import Change, Endpoint, Facts, Finding, Limit, Plan, Readiness, Request, Step, TargetUsed
 from launcher.paths import places
 from launcher.planning import cuda, environment, gpus, search_path
@@ -66,7 +67,7 @@ def _situation(asked: Asked, facts: Facts, engine: Engine) -> Situation:
         places=places(facts.caller.environ, home=facts.host.home, uid=facts.host.uid),
         packages=packages,
         assumed=unread and bool(engine.USUAL),
-        capabilities=gpus.capabilities(asked.profile, facts),
+        capabilities=capabilities(asked.profile, facts),
     )
 
 

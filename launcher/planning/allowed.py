@@ -46,8 +46,8 @@ ALLOWED: dict[str, str] = {
 READ_BY_ENGINES = (
     "NCCL_*", "VLLM_*", "SGLANG_*", "SGL_*", "OMP_*", "MKL_*", "GLOO_*", "UCX_*", "NVSHMEM_*", "TORCH_*",
     "TORCHINDUCTOR_*", "PYTORCH_*", "CUDA_*", "CUBLAS_*", "CUDNN_*", "TRITON_*", "FLASHINFER_*", "DG_*", "LLAMA_*",
-    "GGML_*", "HF_*", "TRANSFORMERS_*", "TOKENIZERS_*", "RAY_*", "MAX_JOBS", "LD_PRELOAD", "LD_LIBRARY_PATH", "CC", "CXX",
-    "CPATH", "NVCC_*", "LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME",
+    "GGML_*", "HF_*", "TRANSFORMERS_*", "TOKENIZERS_*", "RAY_*", "MAX_JOBS", "LD_PRELOAD", "LD_LIBRARY_PATH", "CC",
+    "CXX", "CPATH", "NVCC_*", "LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME",
 )  # fmt: skip
 
 # name or glob -> why it must not pass by itself, where "not on the allow-list" would say too little
