@@ -81,8 +81,7 @@ def _arch_list(situation: Situation) -> Iterator[Change]:
         value=" ".join(entries),
         origin="cuda",
         because=situation.because(
-            f"compute capability {', '.join(situation.capabilities)} in the form that {_who(engine)} uses, "
-            "so that FlashInfer need not probe the GPUs"
+            f"compute capability {', '.join(situation.capabilities)}, {_form(engine)}: FlashInfer need not probe the GPUs"
         ),
     )
 
@@ -93,8 +92,8 @@ def _known(entry: str, release: Release | None) -> bool:
     return release is None or needed is None or release >= needed
 
 
-def _who(engine: str) -> str:
-    return "sglang sets later itself" if engine == "sglang" else "this FlashInfer"
+def _form(engine: str) -> str:
+    return "as sglang itself sets it later" if engine == "sglang" else "in FlashInfer's syntax"
 
 
 def _workspace(situation: Situation) -> Iterator[Change | Step]:
