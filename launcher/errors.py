@@ -21,6 +21,8 @@ OUT_OF_TIME = 124
 LAUNCHER_FAILED = 125
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
+INTERRUPTED = 130  # Ctrl-C
+PIPE_CLOSED = 141  # whoever read our output is gone: 128 + SIGPIPE
 
 # Several findings block: the code of the one that must be mended first.
 MEND_FIRST = (USAGE, CONFIG, NOT_FOUND, NOT_EXECUTABLE, NO_PERMISSION, UNAVAILABLE, TRY_AGAIN)

@@ -319,6 +319,14 @@ class TargetUsed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PathEntry:
+    """One directory of the child's PATH and why it is there."""
+
+    path: str
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What we would do and why. Blocked if any finding is an error."""
 
@@ -337,6 +345,7 @@ class Plan:
     ready: Readiness | None = None  # None: `ready: none`, READY right after exec
     grace: float = 30.0  # seconds between the leader's TERM and the sweep
     limits: tuple[Limit, ...] = ()  # soft limits to set before exec; `hard` as found
+    search_path: tuple[PathEntry, ...] = ()  # PATH entry by entry
     secrets: frozenset[str] = frozenset()  # values that are never printed
     secret_arguments: frozenset[int] = frozenset()  # positions in argv that print as ***
 

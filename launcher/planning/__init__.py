@@ -11,7 +11,19 @@ from launcher.checks.command import Command
 from launcher.consumers import installed
 from launcher.engines import ENGINES, Engine
 from launcher.gpu_selection import capabilities
-from launcher.model import Change, Endpoint, Facts, Finding, Limit, Plan, Readiness, Request, Step, TargetUsed
+from launcher.model import (
+    Change,
+    Endpoint,
+    Facts,
+    Finding,
+    Limit,
+    PathEntry,
+    Plan,
+    Readiness,
+    Request,
+    Step,
+    TargetUsed,
+)
 from launcher.paths import places
 from launcher.planning import cuda, environment, gpus, search_path
 from launcher.planning.choosing import choose
@@ -50,6 +62,10 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
         ready=_readiness(situation, engine, endpoint),
         grace=asked.profile.stop.grace,
         limits=_limits(facts),
+        search_path=tuple(
+            PathEntry(path=entry.path, because=entry.because)
+            for entry in search_path.compose(situation, situation.choice)
+        ),
         secrets=_secret_values(asked, draft.changes.values(), argv),
         secret_arguments=_secret_arguments(argv),
     )

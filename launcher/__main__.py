@@ -1,0 +1,24 @@
+"""`gpulaunch` and `python -m launcher`: answers --version at once, hands everything else to the command line.
+
+Must never import anything but the version before it knows that more is wanted: scripts ask for it in loops.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from launcher import __version__
+
+
+def main() -> int:
+    """The exit code of what the caller asked for."""
+    if sys.argv[1:2] == ["--version"]:
+        print(f"gpulaunch {__version__}")
+        return 0
+    from launcher.cli.entry import run
+
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands, one file each: a click command named `command` that returns the exit code. Listed in `launcher.cli.table`."""

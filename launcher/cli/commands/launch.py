@@ -1,0 +1,53 @@
+"""`gpulaunch ENGINE --profile P`: start the server and stay with it, or show what would be done (--dry-run)."""
+
+from __future__ import annotations
+
+import click
+
+from launcher.cli import options, story
+from launcher.cli.commands.check import show_check
+from launcher.cli.screen import Screen
+from launcher.errors import UsageError
+
+
+@click.command(cls=options.Command, after_dashes="ENGINE FLAGS")
+@options.profile_option
+@options.target_option
+@options.once_options
+@click.option("--dry-run", is_flag=True, help="Start nothing: every check, the command, the environment's difference.")
+@click.option("--exec", "become", is_flag=True, help="Become the server instead of supervising it.")
+@options.facts_option
+@options.json_option
+@options.screen_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    profile: str | None,
+    target: str | None,
+    env: tuple[str, ...],
+    keep_env: tuple[str, ...],
+    dry_run: bool,
+    become: bool,
+    facts_file: str | None,
+    as_json: bool,
+) -> int:
+    """Starts the server that the profile describes and stays until its last process is gone.
+
+    Engine flags follow -- and win over the profile's args.
+    """
+    screen: Screen = ctx.obj
+    request = options.request(env, keep_env, options.after_dashes(ctx))
+    wish = story.Wish(
+        profile=options.required_profile(profile),
+        engine=ctx.info_name,
+        target=target,
+        facts_file=facts_file,
+        request=request,
+    )
+    if dry_run:
+        return show_check(wish, screen, as_json=as_json)
+    if facts_file is not None:
+        raise UsageError(f"{ctx.info_name}: --facts describes another machine: add --dry-run, or leave it out.")
+    if as_json:
+        raise UsageError(f"{ctx.info_name}: --json belongs to a query: add --dry-run, or leave it out.")
+    return story.launch(wish, "become" if become else "here", story.here(), screen)

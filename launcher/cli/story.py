@@ -1,0 +1,161 @@
+"""The story that every command tells, some of them stopped early: load, look, plan, carry out.
+
+No special cases: what differs from machine to machine is in the facts, what differs from engine to engine in the plan.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import pwd
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+
+from launcher import facts as looking
+from launcher import findings, runs
+from launcher.cli.screen import Screen
+from launcher.engines import ENGINES
+from launcher.errors import Refused, UsageError, worst
+from launcher.facts import document as facts_files
+from launcher.hosts import HOSTS
+from launcher.model import Facts, Finding, Outcome, Plan, Request, Severity
+from launcher.paths import Places, places
+from launcher.planning import make_plan
+from launcher.prepare import carry_out_steps
+from launcher.profile.asked import Asked
+from launcher.profile.load import load_profile
+from launcher.report import launch as launch_report
+from launcher.report.document import plan_document
+from launcher.supervise.port import port_findings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What the command line asks for. `engine` None: the profile's own."""
+
+    profile: str
+    engine: str | None = None
+    target: str | None = None
+    facts_file: str | None = None
+    request: Request = Request()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Here:
+    """Where we were called: read once, handed on from here."""
+
+    environ: Mapping[str, str]
+    cwd: str
+    uid: int
+    places: Places
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A plan with what it was made from."""
+
+    plan: Plan
+    facts: Facts
+    asked: Asked
+
+
+def here() -> Here:
+    """Our own surroundings."""
+    environ, uid = dict(os.environ), os.getuid()
+    return Here(environ=environ, cwd=_cwd(), uid=uid, places=places(environ, home=_home(uid), uid=uid))
+
+
+def planned(wish: Wish, at: Here) -> Planned:
+    """Load, look, plan. Raises Refused for a profile or a facts file that cannot be used."""
+    if wish.facts_file is None:
+        asked = _load(wish, at, at.environ)
+        engine = ENGINES[asked.profile.engine]
+        facts = looking.look(
+            asked, environ=at.environ, cwd=at.cwd, target=wish.target, engine_packages=engine.PACKAGES
+        )
+    else:
+        if wish.target is not None:
+            raise UsageError("--target looks at this machine and --facts does not: leave one of them out.")
+        facts = facts_files.load(wish.facts_file)
+        asked = _load(wish, at, facts.caller.environ)
+    return Planned(plan=make_plan(asked, facts, wish.request), facts=facts, asked=asked)
+
+
+def checked(wish: Wish, at: Here) -> Planned:
+    """The plan with every check that only reads, also those that ask the machine once more."""
+    made = planned(wish, at)
+    if wish.facts_file is not None or made.plan.endpoint is None:
+        return made
+    return replace(made, plan=with_findings(made.plan, port_findings(made.plan.endpoint)))
+
+
+def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:
+    """The whole story. Returns the exit code of the launch."""
+    require_linux(platform.system())
+    plan = checked(wish, at).plan
+    screen.tell(launch_report.before(plan, verbose=screen.verbose, quiet=screen.quiet))
+    if plan.blocked:
+        return worst(plan.findings)
+
+    run = runs.open_run(plan, at.places, at.environ, datetime.now(timezone.utc), document=plan_document(plan))
+    screen.tell(launch_report.opened(run.log, quiet=screen.quiet))
+    try:
+        carry_out_steps(plan.prepare)
+    except Refused as refused:
+        run.close(_not_started(refused))
+        raise
+    outcome = HOSTS[host].carry_out(plan, run, environ=at.environ)
+    run.close(outcome)
+    screen.tell(launch_report.outcome(outcome, plan))
+    return outcome.exit_code
+
+
+def with_findings(plan: Plan, more: Iterable[Finding]) -> Plan:
+    """The plan with more findings: errors first, as before."""
+    order = tuple(reversed(Severity))
+    every = sorted((*plan.findings, *more), key=lambda finding: order.index(finding.severity))
+    return replace(plan, findings=tuple(every))
+
+
+def require_linux(system: str) -> None:
+    """Supervision needs /proc, sub-reapers and pidfds. Raises Refused on another system."""
+    if system != "Linux":
+        raise Refused([findings.error("not-linux", f"A launch needs Linux, and this is {system}; reading commands work.")])
+
+
+def _load(wish: Wish, at: Here, environ: Mapping[str, str]) -> Asked:
+    """The profile, with its variables expanded from `environ`: the caller's, or those of the facts file."""
+    asked = load_profile(wish.profile, environ=environ, places=at.places, cwd=at.cwd, uid=at.uid)
+    if wish.engine is not None and wish.engine != asked.profile.engine:
+        raise UsageError(
+            f"{asked.file} is a profile for {asked.profile.engine}, not for {wish.engine}: "
+            f"gpulaunch {asked.profile.engine} --profile {wish.profile}"
+        )
+    return asked
+
+
+def _not_started(refused: Refused) -> Outcome:
+    return Outcome(
+        exit_code=refused.exit_code,
+        cause=str(refused),
+        origin="launcher",
+        child="not started",
+        requested=False,
+        ready=False,
+    )
+
+
+def _cwd() -> str:
+    """A working folder that was removed meanwhile has no name; / has one."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - a string is what is wanted
+    except FileNotFoundError:
+        return "/"
+
+
+def _home(uid: int) -> str | None:
+    try:
+        return pwd.getpwuid(uid).pw_dir
+    except KeyError:
+        return None

@@ -1,0 +1,48 @@
+"""The table of commands: every name, also those that are reserved for later versions.
+
+To add one: a file in `launcher/cli/commands/` with a click command named `command`, one line here, one test file. A
+file is imported when its command is called: no other command pays for what it needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One command: the file that holds it, the heading it stands under in --help, and a line about it."""
+
+    module: str
+    heading: str
+    summary: str
+
+
+_SERVE, _LOOK, _AFTER = "Serve", "Look, without changing anything", "Afterwards"
+
+# The first four are engines: their names are those of `launcher.engines.ENGINES`.
+COMMANDS: dict[str, Entry] = {
+    "sglang": Entry("launch", _SERVE, "start SGLang from a profile"),
+    "vllm": Entry("launch", _SERVE, "start vLLM from a profile"),
+    "llamacpp": Entry("launch", _SERVE, "start a llama.cpp server from a profile"),
+    "command": Entry("launch", _SERVE, "start any other server from a profile"),
+    "explain": Entry("explain", _LOOK, "what would run, with which toolkit, and why; or what a code means"),
+    "check": Entry("check", _LOOK, "every check of a launch, and its exit code"),
+    "env": Entry("env", _LOOK, "the server's environment, or any command inside it"),
+    "facts": Entry("facts", _LOOK, "what is known of this machine and the target"),
+    "profiles": Entry("profiles", _LOOK, "list, show or copy profiles"),
+    "schema": Entry("schema", _LOOK, "the JSON Schema of a profile, for editors"),
+    "logs": Entry("logs", _AFTER, "the log of the latest run, or of the one named"),
+    "stop": Entry("stop", _AFTER, "stop a running server and wait until nothing is left"),
+}
+
+ENGINE_NAMES = tuple(name for name, entry in COMMANDS.items() if entry.module == "launch")
+
+# Names that nothing else may take: they come with a later version.
+RESERVED: tuple[str, ...] = (
+    "transformers",
+    "doctor", "cache", "toolkit",
+    "clean", "selftest",
+    "import", "compare",
+    "ps", "wait", "restart", "runs", "attach", "report", "unit", "sbatch", "completion",
+)  # fmt: skip

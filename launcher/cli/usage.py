@@ -1,0 +1,35 @@
+"""What click says of a command line that it cannot understand, as one sentence of ours. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import click
+
+
+def sentence(error: click.ClickException) -> str:
+    """One sentence: where, what, what next."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path.removeprefix("gpulaunch").strip() if context else ""
+    said = _said(error, takes_flags=bool(context and getattr(context.command, "after_dashes", None)))
+    return f"{where}: {said}" if where else said
+
+
+def _said(error: click.ClickException, *, takes_flags: bool) -> str:
+    engine_flags = "; put engine flags after --" if takes_flags else ""
+    if isinstance(error, click.NoSuchOption):
+        near = f"; did you mean {error.possibilities[0]}?" if error.possibilities else ""
+        return f"there is no option {error.option_name}{near}{engine_flags}"
+    message = error.format_message().rstrip(".")
+    if message.startswith("Got unexpected extra argument"):
+        return f"{message[:1].lower()}{message[1:]}{engine_flags}"
+    return f"{message[:1].lower()}{message[1:]}"
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """`did you mean X? ` and the list of all choices."""
+    listed = sorted(choices)
+    close = get_close_matches(word, listed, n=1)
+    guess = f"did you mean {close[0]}? " if close else ""
+    return f"{guess}There are: {', '.join(listed)}"
