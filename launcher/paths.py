@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 NAME = "gpulaunch"
 
+# Where a system keeps its programs; sbin too: Triton asks /sbin/ldconfig for libcuda (triton-lang/triton#1981).
+SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Places:

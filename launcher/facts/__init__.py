@@ -1,1 +1,61 @@
-"""What is here: the only code that looks at the machine; each fact carries how it was found."""
+"""What is here: the only code that looks at the machine; each fact carries how it was found.
+
+Looking never fails for what a machine is like and writes nothing: what could not be told is said as such. One file for
+each thing that is looked at.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from launcher import __version__
+from launcher.facts import driver_mounts, folders, gpus, host, limits, programs, systemd, toolkits
+from launcher.facts import target as targets
+from launcher.model import Caller, Facts, Launcher, Target, Unknown
+from launcher.profile.asked import Asked
+
+
+def look(
+    asked: Asked | None,
+    *,
+    environ: Mapping[str, str],
+    cwd: str,
+    target: str | None = None,
+    engine_packages: tuple[str, ...] = (),
+) -> Facts:
+    """Everything that a plan may need to know. `target` is the operator's --target."""
+    profile = asked.profile if asked else None
+    served_by = targets.find(
+        profile.target if profile else None, wish=target, environ=environ, cwd=cwd, engine_packages=engine_packages
+    )
+    toolkit_path = profile.cuda.toolkit if profile and profile.cuda.toolkit.startswith("/") else None
+    found, findings = toolkits.look(toolkits.Surroundings(environ, served_by, toolkit_path))
+    on_path, path_findings = folders.look(environ, served_by, profile.env.path if profile else (), found)
+    seen, driver, unknowns = gpus.look()
+    return Facts(
+        launcher=Launcher(
+            version=__version__, python=sys.executable, package=str(Path(__file__).resolve().parent.parent)
+        ),
+        host=host.look(environ),
+        systemd=systemd.look(environ),
+        caller=Caller(environ=dict(environ), cwd=cwd),
+        target=served_by,
+        toolkits=found,
+        folders=on_path,
+        programs=programs.look(served_by),
+        driver_mounts=driver_mounts.look(environ),
+        gpus=seen,
+        driver=driver,
+        limits=limits.look(),
+        findings=(*findings, *path_findings),
+        unknowns=(*unknowns, *_about_target(served_by)),
+    )
+
+
+def _about_target(found: Target | None) -> tuple[Unknown, ...]:
+    if found is not None and found.kind == "python" and found.packages is None:
+        because = f"no packages could be found beside {found.path}"
+        return (Unknown(subject="what the target holds", because=because),)
+    return ()

@@ -10,10 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from launcher.model import Choice, Folder, Step
-from launcher.paths import short_key
+from launcher.paths import SYSTEM_PATH, short_key
 from launcher.situation import Situation
-
-SYSTEM = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,13 @@ def compose(situation: Situation, choice: Choice) -> tuple[Entry, ...]:
 
 def _wanted(situation: Situation, choice: Choice) -> list[tuple[str, str]]:
     wanted = []
-    if choice.release and f"{choice.root}/bin" not in SYSTEM:
+    if choice.release and f"{choice.root}/bin" not in SYSTEM_PATH:
         wanted.append((f"{choice.root}/bin", f"nvcc {choice.release}, the chosen toolkit"))
     target = situation.target
     if target is not None and target.bin:
         wanted.append((target.bin, "the target's programs: ninja lies beside its python (vllm-project/vllm#49029)"))
     wanted += [(path, "the profile asks for it (env.path)") for path in situation.profile.env.path]
-    wanted += [(path, "system") for path in SYSTEM]
+    wanted += [(path, "system") for path in SYSTEM_PATH]
     return wanted
 
 

@@ -1,0 +1,243 @@
+"""Every place a CUDA toolkit can be, in the order in which consumers look, each with how it was found.
+
+A place is found by a small step; the order of `STEPS` is the order of consumers' lookups. To look elsewhere: one more
+step. Malformed values are findings, never exceptions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from launcher import findings
+from launcher.facts.nvcc import Compiler, examine
+from launcher.facts.packages import installed
+from launcher.model import Finding, Target, Toolkit
+
+Kind = Literal["real", "wheel", "distro", "conda", "provisioned"]
+
+# What a complete toolkit has, by the names that the judgement uses, and where it may lie below the root.
+PARTS: dict[str, tuple[str, ...]] = {
+    "nvcc": ("bin/nvcc",),
+    "cicc": ("nvvm/bin/cicc",),
+    "ptxas": ("bin/ptxas",),
+    "cuda_runtime.h": ("include/cuda_runtime.h", "targets/*/include/cuda_runtime.h"),
+    "cuda_fp8.h": ("include/cuda_fp8.h", "targets/*/include/cuda_fp8.h"),
+    "curand_kernel.h": ("include/curand_kernel.h", "targets/*/include/curand_kernel.h"),
+    "cccl": ("include/cccl/cub/cub.cuh", "include/cub/cub.cuh", "targets/*/include/cccl/cub/cub.cuh"),
+    "libcudart.so": ("lib64/libcudart.so", "lib/libcudart.so", "targets/*/lib/libcudart.so"),
+    "libcuda-stub": ("lib64/stubs/libcuda.so", "lib/stubs/libcuda.so", "targets/*/lib/stubs/libcuda.so"),
+    "lib64": ("lib64",),
+}
+_CUDART_VERSION = re.compile(r"^#define\s+CUDART_VERSION\s+(?P<number>[0-9]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where to look from."""
+
+    environ: Mapping[str, str]
+    target: Target | None = None
+    asked: str | None = None  # cuda.toolkit of the profile, where it is a path
+
+
+@dataclass(frozen=True)
+class Place:
+    """A root that something points to, or an nvcc that it was found by."""
+
+    how: str
+    root: Path | None = None
+    nvcc: Path | None = None
+    kind: Kind = "real"
+
+
+Step = Callable[[Surroundings], Iterator["Place | Finding"]]
+
+
+def look(surroundings: Surroundings) -> tuple[tuple[Toolkit, ...], tuple[Finding, ...]]:
+    """Every toolkit once, by its true root, with all the ways to it; and what is malformed."""
+    found: dict[str, Toolkit] = {}
+    said: list[Finding] = []
+    for step in STEPS:
+        for item in step(surroundings):
+            if isinstance(item, Finding):
+                said.append(item)
+                continue
+            toolkit = _toolkit(item)
+            known = found.get(toolkit.root)
+            if known is None:
+                found[toolkit.root] = toolkit
+            elif item.how not in known.found:
+                found[toolkit.root] = replace(known, found=(*known.found, item.how))
+    return tuple(found.values()), tuple(said)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Steps
+
+
+def _from_profile(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    if surroundings.asked:
+        yield Place("profile cuda.toolkit", root=Path(surroundings.asked))
+
+
+def _from_variables(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        if name not in surroundings.environ:
+            continue
+        value = surroundings.environ[name]
+        problem = malformed(value)
+        if problem:
+            yield findings.warning(
+                "toolkit-variable-malformed",
+                f"{name}={value!r} {problem}; libraries take it as it stands.",
+                fix=f"unset {name}; the server gets one that is right.",
+            )
+        else:
+            yield Place(name, root=Path(value))
+
+
+def malformed(value: str) -> str | None:
+    """Why a value cannot name a toolkit, as the rest of a sentence."""
+    if not value:
+        return "is empty, which is not the same as unset"
+    if value.startswith(":") or value.endswith(":") or ":/" in value:
+        return "looks like a PATH, not like one folder"  # vllm-project/vllm#36077
+    if not value.startswith("/"):
+        return "is relative"
+    if not os.path.lexists(value):
+        return "does not exist"
+    if not Path(value).is_dir():
+        return "is not a folder"
+    return None
+
+
+def _from_search_path(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    for entry in dict.fromkeys(surroundings.environ.get("PATH", "").split(":")):
+        if entry.startswith("/") and os.path.lexists(Path(entry, "nvcc")):
+            yield _of_nvcc(Path(entry, "nvcc"), f"nvcc on PATH in {entry}")
+
+
+def _of_nvcc(nvcc: Path, how: str) -> Place:
+    return Place(how, nvcc=nvcc)
+
+
+def _from_usual_places(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    usual = (Path("/usr/local/cuda"), *_newest_first(Path("/usr/local").glob("cuda-[0-9]*")), Path("/opt/cuda"))
+    for root in usual:
+        if root.is_dir():
+            yield Place(str(root), root=root)
+
+
+def _newest_first(roots: Iterator[Path]) -> list[Path]:
+    return sorted(roots, key=lambda root: [int(part) for part in re.findall(r"[0-9]+", root.name)], reverse=True)
+
+
+def _from_conda(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    prefix = surroundings.environ.get("CONDA_PREFIX", "")
+    if prefix.startswith("/") and Path(prefix, "bin/nvcc").exists():
+        yield Place("CONDA_PREFIX", root=Path(prefix), kind="conda")
+
+
+def _from_distribution(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    if os.path.lexists("/usr/bin/nvcc"):
+        yield _of_nvcc(Path("/usr/bin/nvcc"), "the distribution's /usr/bin/nvcc")
+
+
+def _from_target(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    """The wheels of the target: torch's libraries make the folder too, so both halves of a compiler must be there."""
+    for site in surroundings.target.site_packages if surroundings.target else ():
+        root = Path(site, "nvidia/cu13")
+        if (root / "bin/nvcc").is_file() and (root / "nvvm/bin/cicc").is_file():
+            yield Place("the target's wheels", root=root, kind="wheel")
+
+
+STEPS: tuple[Step, ...] = (
+    _from_profile,
+    _from_variables,
+    _from_search_path,
+    _from_usual_places,
+    _from_conda,
+    _from_target,
+    _from_distribution,
+)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# A place, looked at
+
+
+def _toolkit(place: Place) -> Toolkit:
+    compiler = examine(place.nvcc or Path(place.root or "/", "bin/nvcc"))
+    root = Path(compiler.root) if place.root is None or _leads_elsewhere(place.root, compiler) else place.root.resolve()
+    kind = _kind(root, place)
+    return Toolkit(
+        root=str(root),
+        kind=kind,
+        found=(place.how,),
+        nvcc=compiler.path if compiler.release else None,
+        release=compiler.release,
+        headers_release=_headers_release(root),
+        parts=_parts(root),
+        problem=compiler.problem,
+        wheels=_wheels(root) if kind == "wheel" else {},
+    )
+
+
+def _leads_elsewhere(root: Path, compiler: Compiler) -> bool:
+    """True for a root whose bin/nvcc is a link or wrapper into another one: /usr/local with a wrapper in its bin."""
+    if compiler.release is None:
+        return False
+    return Path(compiler.root) != root.resolve() and not Path(compiler.path).is_relative_to(root.resolve())
+
+
+def _kind(root: Path, place: Place) -> Kind:
+    if str(root) == "/usr" or str(root).startswith("/usr/lib/nvidia-cuda-toolkit"):
+        return "distro"
+    if root.parts[-2:] == ("nvidia", "cu13"):
+        return "wheel"
+    if (root / "conda-meta").is_dir():
+        return "conda"
+    return place.kind
+
+
+def _parts(root: Path) -> tuple[str, ...]:
+    return tuple(name for name, places in PARTS.items() if any(_exists(root, place) for place in places))
+
+
+def _exists(root: Path, place: str) -> bool:
+    try:
+        return any(True for _ in root.glob(place)) if "*" in place else (root / place).exists()
+    except OSError:
+        return False
+
+
+def _headers_release(root: Path) -> str | None:
+    for header in (root / "include/cuda_runtime_api.h", *root.glob("targets/*/include/cuda_runtime_api.h")):
+        try:
+            with header.open(encoding="utf-8", errors="replace") as file:
+                release = parse_cudart_version(file.read(200_000))
+        except OSError:
+            continue
+        if release:
+            return release
+    return None
+
+
+def parse_cudart_version(header: str) -> str | None:
+    """`#define CUDART_VERSION 13000` to "13.0". Pure."""
+    match = _CUDART_VERSION.search(header)
+    if match is None:
+        return None
+    number = int(match["number"])
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _wheels(root: Path) -> dict[str, str]:
+    """The nvidia distributions beside the root: another version of one makes another toolkit."""
+    site = root.parent.parent
+    return {name: version for name, version in installed([site]).items() if name.startswith("nvidia-")}
