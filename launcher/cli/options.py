@@ -81,7 +81,7 @@ screen_options = all_of(
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object with schema_version.")
 profile_option = click.option("--profile", metavar="P", help="A name, or a path (with a / or ending in .yaml).")
 target_option = click.option("--target", metavar="T", help="The environment, interpreter or program that serves.")
-facts_option = click.option("--facts", "facts_file", metavar="F", help="Plan for the machine in this file, not this one.")
+facts_option = click.option("--facts", "facts_file", metavar="F", help="Plan for the machine in this file.")
 once_options = all_of(
     click.option("--env", "env", metavar="N=V", multiple=True, help="Set a variable of the server, this once."),
     click.option("--keep-env", "keep_env", metavar="N", multiple=True, help="Keep a variable of yours, this once."),
@@ -94,7 +94,7 @@ def request(env: Sequence[str], keep_env: Sequence[str], flags: Sequence[str] = 
     for entry in env:
         name, equals, value = entry.partition("=")
         if not name or not equals:
-            raise click.UsageError(f"--env takes NAME=VALUE; to keep a variable of yours, say --keep-env {name or 'NAME'}")
+            raise click.UsageError(f"--env takes NAME=VALUE; --keep-env {name or 'NAME'} keeps a variable of yours")
         pairs.append((name, value))
     return Request(env=tuple(pairs), keep_env=tuple(keep_env), flags=tuple(flags))
 

@@ -9,7 +9,7 @@ import os
 import platform
 import pwd
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
 from launcher import facts as looking
@@ -38,7 +38,7 @@ class Wish:
     engine: str | None = None
     target: str | None = None
     facts_file: str | None = None
-    request: Request = Request()
+    request: Request = field(default_factory=Request)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,15 +71,22 @@ def planned(wish: Wish, at: Here) -> Planned:
     if wish.facts_file is None:
         asked = _load(wish, at, at.environ)
         engine = ENGINES[asked.profile.engine]
-        facts = looking.look(
-            asked, environ=at.environ, cwd=at.cwd, target=wish.target, engine_packages=engine.PACKAGES
-        )
+        facts = looking.look(asked, environ=at.environ, cwd=at.cwd, target=wish.target, engine_packages=engine.PACKAGES)
     else:
         if wish.target is not None:
             raise UsageError("--target looks at this machine and --facts does not: leave one of them out.")
         facts = facts_files.load(wish.facts_file)
         asked = _load(wish, at, facts.caller.environ)
     return Planned(plan=make_plan(asked, facts, wish.request), facts=facts, asked=asked)
+
+
+def facts_alone(profile: str | None, target: str | None, facts_file: str | None, at: Here) -> Facts:
+    """What is here, without a plan: for a profile's target, for the one named, or for none."""
+    if facts_file is not None:
+        return facts_files.load(facts_file)
+    asked = _load(Wish(profile=profile), at, at.environ) if profile is not None else None
+    packages = ENGINES[asked.profile.engine].PACKAGES if asked else ()
+    return looking.look(asked, environ=at.environ, cwd=at.cwd, target=target, engine_packages=packages)
 
 
 def checked(wish: Wish, at: Here) -> Planned:
@@ -107,7 +114,7 @@ def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:
         raise
     outcome = HOSTS[host].carry_out(plan, run, environ=at.environ)
     run.close(outcome)
-    screen.tell(launch_report.outcome(outcome, plan))
+    screen.tell(launch_report.outcome(outcome, plan.secrets))
     return outcome.exit_code
 
 
@@ -121,7 +128,8 @@ def with_findings(plan: Plan, more: Iterable[Finding]) -> Plan:
 def require_linux(system: str) -> None:
     """Supervision needs /proc, sub-reapers and pidfds. Raises Refused on another system."""
     if system != "Linux":
-        raise Refused([findings.error("not-linux", f"A launch needs Linux, and this is {system}; reading commands work.")])
+        sentence = f"A launch needs Linux, and this is {system}; commands that only read work here."
+        raise Refused([findings.error("not-linux", sentence)])
 
 
 def _load(wish: Wish, at: Here, environ: Mapping[str, str]) -> Asked:
@@ -149,7 +157,7 @@ def _not_started(refused: Refused) -> Outcome:
 def _cwd() -> str:
     """A working folder that was removed meanwhile has no name; / has one."""
     try:
-        return os.getcwd()  # noqa: PTH109 - a string is what is wanted
+        return os.getcwd()
     except FileNotFoundError:
         return "/"
 

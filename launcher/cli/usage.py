@@ -27,9 +27,13 @@ def _said(error: click.ClickException, *, takes_flags: bool) -> str:
     return f"{message[:1].lower()}{message[1:]}"
 
 
-def nearest(word: str, choices: Iterable[str]) -> str:
-    """`did you mean X? ` and the list of all choices."""
-    listed = sorted(choices)
-    close = get_close_matches(word, listed, n=1)
-    guess = f"did you mean {close[0]}? " if close else ""
-    return f"{guess}There are: {', '.join(listed)}"
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """The choice that was probably meant."""
+    return next(iter(get_close_matches(word, choices, n=1)), None)
+
+
+def nearest_and_all(word: str, choices: Iterable[str]) -> str:
+    """`did you mean X (of X, Y, Z)`, or the list alone."""
+    listed = tuple(choices)
+    close = nearest(word, listed)
+    return f"did you mean {close}? There are: {', '.join(listed)}" if close else f"there are: {', '.join(listed)}"

@@ -1,4 +1,4 @@
-"""The plan as one JSON object with `schema_version`: for programs, and for the run's plan.json. Keys are only ever added.
+"""The plan as one JSON object with `schema_version`: for programs, and for plan.json. Keys are only ever added.
 
 Masked; the same plan gives the same bytes (no times, no sets).
 """

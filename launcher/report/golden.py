@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from launcher.errors import worst
 from launcher.model import Change, Finding, Plan, TargetUsed
 from launcher.report.masking import masked
-from launcher.report.showing import visible
+from launcher.report.showing import place, visible
 
 
 def golden(plan: Plan) -> str:
@@ -75,7 +75,6 @@ def _dropped(change: Change) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    place = f"{finding.file}:{finding.line}: " if finding.line else f"{finding.file}: " if finding.file else ""
-    yield f"{finding.severity.value} {finding.code}: {place}{finding.message}"
+    yield f"{finding.severity.value} {finding.code}: {place(finding)}{finding.message}"
     if finding.fix:
         yield f"    fix: {finding.fix}"

@@ -1,10 +1,22 @@
-"""Plan to the same plan with *** in place of every secret. Every report starts here, so that none can forget it. Pure."""
+"""Plan to the same plan with *** in place of every secret. Every report starts here. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from launcher.model import Change, Choice, Endpoint, Finding, Outcome, PathEntry, Plan, Readiness, Step, TargetUsed, Verdict
+from launcher.model import (
+    Change,
+    Choice,
+    Endpoint,
+    Finding,
+    Outcome,
+    PathEntry,
+    Plan,
+    Readiness,
+    Step,
+    TargetUsed,
+    Verdict,
+)
 from launcher.secrets import MASK, mask
 
 

@@ -1,18 +1,26 @@
-"""Small texts that several reports share: characters that a terminal would obey, places, durations. Pure."""
+"""Small texts that several reports share: what a terminal would obey, places, counts, argv for reading. Pure."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable
 
-from launcher.model import Finding
+from launcher.model import Change, Finding
+from launcher.secrets import MASK
+
+_OPTION = re.compile(r"--?[A-Za-z]")
 
 
 def visible(text: str) -> str:
     """The text in one line: control characters and stray bytes as escapes, so that no value can steer a terminal."""
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text)
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode()
 
 
 def place(finding: Finding) -> str:
@@ -23,17 +31,26 @@ def place(finding: Finding) -> str:
 
 
 def options(argv: Iterable[str]) -> tuple[str, ...]:
-    """argv as a person reads it: one option with its values a line, quoted as a shell would need it."""
+    """argv as a person reads it: the program, then one option with its values a line, quoted as a shell needs it."""
     lines: list[list[str]] = []
     for token in argv:
-        quoted = shlex.quote(token)
-        if not lines or token.startswith("--") or lines[-1][0][:1] not in "-":
-            lines.append([quoted])
+        if len(lines) < 2 or _OPTION.match(token):
+            lines.append([quoted(token)])
         else:
-            lines[-1].append(quoted)
+            lines[-1].append(quoted(token))
     return tuple(" ".join(line) for line in lines)
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
-    """`1 error`, `2 errors`, `no errors`."""
-    return f"{number or 'no'} {one if number == 1 else many or one + 's'}"
+def quoted(token: str) -> str:
+    """As a shell needs it; a mask stays as it is."""
+    return token if token == MASK or token.endswith(f"={MASK}") else shlex.quote(token)
+
+
+def assignment(change: Change) -> str:
+    """`NAME=value`"""
+    return f"{change.name}={change.value}"
+
+
+def count(number: int, one: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{number} {one if number == 1 else one + 's'}"

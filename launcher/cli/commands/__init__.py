@@ -1,1 +1,3 @@
-"""The commands, one file each: a click command named `command` that returns the exit code. Listed in `launcher.cli.table`."""
+"""The commands, one file each: a click command named `command` that returns the exit code; `launcher.cli.table` lists
+them.
+"""

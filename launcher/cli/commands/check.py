@@ -1,4 +1,4 @@
-"""`gpulaunch check --profile P`, which is also --dry-run: every check that only reads, and the exit code of a launch."""
+"""`gpulaunch check --profile P`, which is also --dry-run: every check that only reads, and a launch's exit code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import click
 
 from launcher.cli import options, story
 from launcher.cli.answers import answering
+from launcher.cli.by_hand import by_hand
 from launcher.cli.screen import Screen
 from launcher.errors import worst
 from launcher.report.document import plan_document, to_json
@@ -49,5 +50,5 @@ def show_check(wish: story.Wish, screen: Screen, *, as_json: bool) -> int:
         if as_json:
             screen.write(to_json(plan_document(made.plan)))
         else:
-            screen.show(dry_run_lines(made.plan, made.facts, pasteable=story.pasteable(wish, made)))
+            screen.show(dry_run_lines(made.plan, made.facts.caller.environ, by_hand(wish, made)))
         return worst(made.plan.findings)

@@ -54,7 +54,9 @@ def command(
 
 def _explain_code(code: str, screen: Screen) -> int:
     if code not in CATALOGUE:
-        raise UsageError(f"explain: there is no code {code!r}: {nearest(code, CATALOGUE)}.")
+        close = nearest(code, CATALOGUE)
+        guess = f"did you mean {close}?" if close else "codes stand in brackets behind findings."
+        raise UsageError(f"explain: there is no code {code!r}: {guess}")
     screen.show(explanation_lines(code, CATALOGUE[code]))
     return errors.OK
 
@@ -65,5 +67,5 @@ def _explain_plan(wish: story.Wish, screen: Screen, *, as_json: bool) -> int:
         if as_json:
             screen.write(to_json(plan_document(made.plan)))
         else:
-            screen.show(plan_lines(made.plan, made.facts, made.asked.profile.description))
+            screen.show(plan_lines(made.plan, made.asked.profile.description))
     return errors.OK

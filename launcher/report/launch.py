@@ -1,0 +1,52 @@
+"""What a launch says: before the start what runs, where and with which toolkit; at the end how it ended. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from launcher.errors import worst
+from launcher.model import Outcome, Plan, Severity
+from launcher.report.findings import counted, finding_lines
+from launcher.report.lines import Line
+from launcher.report.masking import masked, masked_outcome
+from launcher.report.plan import target_text, toolkit_text
+
+LAST_LINES = 10
+
+
+def before(plan: Plan, *, verbose: bool, quiet: bool) -> Iterator[Line]:
+    """Who we are about to start, and what is wrong. Notes only if asked: they are there for `explain`."""
+    shown = masked(plan)
+    if not quiet:
+        yield Line(f"{shown.engine} from {shown.file}", lead=f"{shown.profile}:", lead_style="bold")
+        yield Line(target_text(shown), lead="target:")
+        yield Line(f"{toolkit_text(shown)} ({shown.toolkit.strategy}: {shown.toolkit.because})", lead="toolkit:")
+    weights = {Severity.ERROR} if quiet else {Severity.ERROR, Severity.WARNING}
+    said = [finding for finding in shown.findings if verbose or finding.severity in weights]
+    yield from finding_lines(said)
+    left = [finding for finding in shown.findings if finding not in said]
+    if left and not quiet:
+        yield Line(f"{counted(left)}: gpulaunch explain --profile {shown.profile}", style="dim")
+    if shown.blocked:
+        code = worst(shown.findings)
+        yield Line(f"mend the errors above (exit code {code}).", lead="not started:", lead_style="bold red")
+
+
+def opened(log: str | None, *, quiet: bool) -> Iterator[Line]:
+    """Where the server's output goes."""
+    if not quiet:
+        yield Line(log or "none; what the server writes goes to this terminal alone", lead="log:", whole=True)
+
+
+def outcome(ended: Outcome, secrets: frozenset[str]) -> Iterator[Line]:
+    """Cause and code; after a failure also where to look."""
+    shown = masked_outcome(ended, secrets)
+    if not shown.requested:
+        last = shown.last_lines[-LAST_LINES:]
+        if last:
+            yield Line("the server's last lines:", style="dim")
+            yield from (Line(line, indent=2, whole=True) for line in last)
+        if shown.log:
+            yield Line(shown.log, lead="log:", whole=True)
+    style = "bold green" if shown.requested else "bold red"
+    yield Line(f"{shown.cause} (exit code {shown.exit_code})", lead="ended:", lead_style=style)
