@@ -19,7 +19,7 @@ def pasteable(
 
     A secret that no variable of the caller holds becomes ***: it has to be typed.
     """
-    hidden = frozenset(secrets)
+    hidden = frozenset(secrets) - {MASK}
     names = {value: name for name, value in sorted(environ.items()) if value in hidden and name.isidentifier()}
     alone = frozenset(secret_words)
     return " ".join(_word(word, position in alone, hidden, names) for position, word in enumerate(words))

@@ -123,10 +123,11 @@ def _search_path(plan: Plan) -> Iterator[Line]:
 def _environment(plan: Plan) -> Iterator[Line]:
     kept = [change for change in plan.changes if change.value is not None]
     yield from heading(f"Environment: {count(len(kept), 'variable')}, nothing else")
-    for origin, title in ORIGINS.items():
+    # An origin that has no title yet is shown by its own name, never left out.
+    for origin in dict.fromkeys((*ORIGINS, *(change.origin for change in kept))):
         group = [change for change in kept if change.origin == origin]
         if group:
-            yield Line(title, indent=2, style="underline")
+            yield Line(ORIGINS.get(origin, origin), indent=2, style="underline")
             yield from (line for change in group for line in _variable(change))
 
 

@@ -1,0 +1,36 @@
+"""The golden text of a plan: one fact a line, so that one changed fact changes the lines about it alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from launcher.report.golden import golden
+from tests.report.builders import TOOLKIT, a_change, a_finding, a_plan
+
+
+def test_argv_stands_one_token_a_line() -> None:
+    text = golden(a_plan(argv=("python", "--json", '{"a": 1}')))
+    assert '\nargv\n  python\n  --json\n  {"a": 1}\n' in text
+
+
+def test_each_variable_stands_with_its_origin_and_reason() -> None:
+    text = golden(a_plan((a_change("A", "1", origin="engine", because="why not"), a_change("B", None, because="old"))))
+    assert "\n  A=1\n      set by engine: why not\n" in text
+    assert "\ndropped\n  B: old\n" in text
+
+
+def test_one_changed_variable_changes_only_its_lines() -> None:
+    before = golden(a_plan((a_change("A", "1"), a_change("B", "2")))).splitlines()
+    after = golden(a_plan((a_change("A", "1"), a_change("B", "3")))).splitlines()
+    assert [(old, new) for old, new in zip(before, after, strict=True) if old != new] == [("  B=2", "  B=3")]
+
+
+def test_the_toolkits_verdicts_and_the_findings_are_in_it() -> None:
+    text = golden(a_plan(findings=(a_finding(file="x.yaml", line=3, fix="Do it."),)))
+    assert "unfit /usr/local/cuda-12.8: 12.8 < 12.9, which FlashInfer asks for" in text
+    assert "error no-target: x.yaml:3: Something.\n      fix: Do it.\n" in text
+    assert "exit code 78" in text
+
+
+def test_a_hidden_compiler_is_said_so() -> None:
+    assert "release (no compiler)" in golden(a_plan(toolkit=replace(TOOLKIT, strategy="hide", release=None)))
