@@ -1,0 +1,191 @@
+"""What a run leaves behind: a folder with its plan, its events, its log and its outcome, and a link to the latest.
+
+`<state>/runs/<profile>/<UTC start>-<run id>/{plan.json,events.jsonl,processes.json,outcome.json,server.log}`; folders
+0700, files 0600 whatever the umask. Where the state folder cannot be written the run goes on without a folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets as randomness
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from launcher import findings
+from launcher.errors import Refused
+from launcher.model import Finding, Outcome
+from launcher.paths import Places
+
+LOG = "server.log"
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. `folder` is None where nothing can be kept; every method then does nothing."""
+
+    run_id: str
+    profile: str
+    folder: Path | None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def log_path(self) -> Path | None:
+        """Where the server's output is kept."""
+        return self.folder / LOG if self.folder else None
+
+    def open_log(self) -> int | None:
+        """A descriptor that appends to the log."""
+        if self.log_path is None:
+            return None
+        try:
+            return os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return None
+
+    def event(self, name: str, **details: Any) -> None:
+        """One line in events.jsonl."""
+        if self.folder is None:
+            return
+        line = json.dumps({"at": _now().isoformat(timespec="milliseconds"), "event": name, **details}) + "\n"
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.folder / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(descriptor, line.encode())
+            finally:
+                os.close(descriptor)
+
+    def record_processes(self, leader: Any, processes: Iterable[Any]) -> None:
+        """Which processes belong to the run, by pid and start time, and who supervises it."""
+        from launcher.supervise.processes import identify
+
+        document = {
+            "supervisor": identify(os.getpid()),
+            "leader": leader,
+            "processes": list(processes),
+        }
+        self._write("processes.json", document)
+
+    def close(self, outcome: Outcome) -> None:
+        """How it ended."""
+        self._write("outcome.json", {"schema_version": 1, "run_id": self.run_id, **asdict(outcome)})
+
+    def _write(self, name: str, document: Any) -> None:
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                write_private(self.folder / name, json.dumps(document, indent=2) + "\n")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run as its folder tells it."""
+
+    profile: str
+    run_id: str
+    folder: Path
+
+    @property
+    def log_path(self) -> Path:
+        """Where the server's output is kept."""
+        return self.folder / LOG
+
+    def read(self, name: str) -> Any:
+        """A JSON file of the folder, or None."""
+        try:
+            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+
+def open_run(profile: str, places: Places, document: Mapping[str, Any], *, now: datetime | None = None) -> Run:
+    """A new run with its folder; a warning and no folder where the state cannot be written."""
+    started = now or _now()
+    run_id = randomness.token_hex(4)
+    folder: Path | None = Path(places.state, "runs", profile, f"{started.strftime(_STAMP)}-{run_id}")
+    said: tuple[Finding, ...] = ()
+    try:
+        assert folder is not None
+        make_private(folder)
+        write_private(folder / "plan.json", json.dumps(document, indent=2) + "\n")
+        _point_latest(folder)
+    except OSError as error:
+        said = (_unwritable(folder, error),)
+        folder = None
+    marks = {"GPULAUNCH_RUN_ID": run_id, "GPULAUNCH_PROFILE": profile, "GPULAUNCH_INSTANCE": profile}
+    if folder is not None:
+        marks["GPULAUNCH_RUN_DIR"] = str(folder)
+    return Run(run_id=run_id, profile=profile, folder=folder, marks=marks, findings=said)
+
+
+def list_runs(places: Places, profile: str | None = None) -> tuple[Recorded, ...]:
+    """Every recorded run, the latest first."""
+    return tuple(sorted(_recorded(Path(places.state, "runs"), profile), key=lambda run: run.folder.name, reverse=True))
+
+
+def find_run(places: Places, reference: str | None) -> Recorded:
+    """The latest run, of a profile or of all, or the one whose id begins so. Raises Refused (78)."""
+    every = list_runs(places)
+    if reference is None:
+        found = every
+    else:
+        found = tuple(run for run in every if run.profile == reference or run.run_id.startswith(reference))
+    if not found:
+        what = f"No run of {reference} is recorded." if reference else "No run is recorded."
+        fix = (
+            f"Name a profile that ran, or a run id: {', '.join(sorted({run.profile for run in every})) or 'none yet'}."
+        )
+        raise Refused([findings.error("no-such-run", what, fix=fix)])
+    return found[0]
+
+
+def make_private(folder: Path) -> None:
+    """The folder and those above it that are missing, all 0700 whatever the umask."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(missing):
+        place.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_private(path: Path, text: str) -> None:
+    """A 0600 file, whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    beside.replace(path)
+
+
+def _recorded(runs: Path, profile: str | None) -> Iterator[Recorded]:
+    try:
+        profiles = [runs / profile] if profile else sorted(runs.iterdir())
+        for folder in profiles:
+            for run in sorted(folder.iterdir()):
+                if not run.is_symlink() and run.is_dir():
+                    yield Recorded(folder.name, run.name.rpartition("-")[2], run)
+    except OSError:
+        return
+
+
+def _point_latest(folder: Path) -> None:
+    beside = folder.with_name(f".latest.{os.getpid()}")
+    with contextlib.suppress(FileNotFoundError):
+        beside.unlink()
+    beside.symlink_to(folder.name)
+    beside.replace(folder.with_name("latest"))
+
+
+def _unwritable(folder: Path | None, error: OSError) -> Finding:
+    return findings.warning(
+        "state-unwritable",
+        f"The run folder {folder} cannot be written: {error.strerror}; the log goes to the terminal only.",
+        fix="Set XDG_STATE_HOME, or StateDirectory= in the unit, to a writable folder.",
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

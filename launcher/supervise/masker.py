@@ -1,0 +1,44 @@
+"""Masks secret values in a stream of bytes, also where one is split over two reads. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from launcher.secrets import MASK, long_enough
+
+
+class Masker:
+    """Give it chunks, get chunks. What might be the beginning of a secret is held back until it is known."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._secrets = tuple(value.encode() for value in long_enough(secrets))
+        self._pattern = re.compile(b"|".join(re.escape(value) for value in self._secrets)) if self._secrets else None
+        self._held = b""
+
+    @property
+    def holds(self) -> bool:
+        """True while something is held back."""
+        return bool(self._held)
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What may be shown of everything so far."""
+        if self._pattern is None:
+            return chunk
+        data = self._pattern.sub(MASK.encode(), self._held + chunk)
+        keep = self._unfinished(data)
+        self._held = data[len(data) - keep :] if keep else b""
+        return data[: len(data) - keep]
+
+    def flush(self) -> bytes:
+        """What was held back, when nothing more comes (for now)."""
+        held, self._held = self._held, b""
+        return held
+
+    def _unfinished(self, data: bytes) -> int:
+        """The length of the longest end of the data that is a beginning of a secret."""
+        for length in range(min(len(data), max(map(len, self._secrets)) - 1), 0, -1):
+            end = data[-length:]
+            if any(len(secret) > length and secret.startswith(end) for secret in self._secrets):
+                return length
+        return 0

@@ -1,0 +1,69 @@
+"""How a life ended, as an exit code and a sentence. Pure.
+
+An unasked exit 0 is a failure (vllm-project/vllm#48966: the API server exits 0 when a worker dies), an asked-for end is
+a success whatever the child returned (JustVugg/colibri#810).
+"""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+
+from launcher import errors
+from launcher.supervise.lifecycle import Life
+
+# What we return after a stop by this signal; TERM is how services are stopped.
+STOP_CODES = {
+    signal.SIGTERM: errors.OK,
+    signal.SIGINT: 128 + signal.SIGINT,
+    signal.SIGHUP: 128 + signal.SIGHUP,
+    signal.SIGQUIT: 128 + signal.SIGQUIT,
+}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Exit code, cause as a sentence, and whose code it is."""
+
+    exit_code: int
+    cause: str
+    of_child: bool
+
+
+def describe_child(wait_status: int | None) -> str:
+    """ "exit 3", "signal 9 (SIGKILL)", "still running"."""
+    if wait_status is None:
+        return "still running"
+    code = _exit_code(wait_status)
+    if code >= 0:
+        return f"exit {code}"
+    return f"signal {-code} ({_name(-code)})"
+
+
+def judge(life: Life, wait_status: int | None, stopped_by: signal.Signals | None) -> Ending:
+    """The ending of a life: asked for, too late, or unasked."""
+    child = describe_child(wait_status)
+    if life.asked and stopped_by is not None:
+        return Ending(STOP_CODES[stopped_by], f"stopped by {stopped_by.name}; the server ended with {child}", False)
+    if life.too_late:
+        return Ending(errors.OUT_OF_TIME, "the server was not ready in time and was stopped", False)
+    when = "after it was ready" if life.was_ready else "before it was ready"
+    code = _exit_code(wait_status or 0)
+    if code == 0:
+        return Ending(errors.FAILED, f"the server ended with exit 0 {when}, though nobody asked it to", False)
+    if code > 0:
+        return Ending(code, f"the server ended with {child} {when}", True)
+    return Ending(128 - code, f"the server was ended by {child} {when}", True)
+
+
+def _exit_code(wait_status: int) -> int:
+    """Like os.waitstatus_to_exitcode, which is not on every platform that can read this module."""
+    number = wait_status & 0x7F
+    return -number if number else (wait_status >> 8) & 0xFF
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unnamed"

@@ -1,0 +1,149 @@
+"""Processes by pid *and* start time: a pid alone may be somebody else's by the time it is signalled.
+
+Imports nothing but the standard library and nothing of ours: the guard runs it in a Python without site-packages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+
+class Process(NamedTuple):
+    """A process. `start` is its start time in clock ticks since boot, field 22 of /proc/PID/stat."""
+
+    pid: int
+    start: int
+
+
+class Status(NamedTuple):
+    """What /proc/PID/stat says, as far as it matters here."""
+
+    state: str
+    parent: int
+    session: int
+    start: int
+
+
+def status(pid: int) -> Status | None:
+    """None for a process that is not there."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib would triple the guard's start
+            text = file.read()
+    except OSError:
+        return None
+    fields = text[text.rindex(b")") + 2 :].split()
+    return Status(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
+
+
+def identify(pid: int) -> Process | None:
+    """The process behind a pid now."""
+    found = status(pid)
+    return Process(pid, found.start) if found else None
+
+
+def is_alive(process: Process) -> bool:
+    """True while the very process runs; a zombie does not."""
+    found = status(process.pid)
+    return found is not None and found.start == process.start and found.state not in "ZX"
+
+
+def children(pid: int) -> Iterator[int]:
+    """The pids of a process's children."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+                yield from (int(child) for child in file.read().split())
+        except OSError:
+            continue
+
+
+def descendants(roots: Iterable[int], *, without: int | None = None) -> list[Process]:
+    """Everything below these processes, whatever sessions and groups it made; zombies are left out.
+
+    Where a process forks while we look, the next look sees it: callers look until two looks agree.
+    """
+    found: dict[int, Process] = {}
+    pending = list(roots)
+    seen = set(pending)
+    while pending:
+        for child in children(pending.pop()):
+            if child in seen or child == without:
+                continue
+            seen.add(child)
+            pending.append(child)
+            process = identify(child)
+            if process is not None and is_alive(process):
+                found[child] = process
+    return list(found.values())
+
+
+def everybody() -> Iterator[int]:
+    """Every pid there is."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            yield int(name)
+
+
+def marked(mark: bytes) -> list[Process]:
+    """Processes whose environment holds a mark such as b"GPULAUNCH_RUN_ID=...". A process can wipe it."""
+    found = []
+    for pid in everybody():
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
+                has_mark = mark in file.read().split(b"\0")
+        except OSError:
+            continue
+        process = identify(pid) if has_mark else None
+        if process is not None and is_alive(process):
+            found.append(process)
+    return found
+
+
+def in_sessions(sessions: Iterable[int]) -> list[Process]:
+    """Processes of these sessions."""
+    wanted = set(sessions)
+    found = []
+    for pid in everybody():
+        seen = status(pid)
+        if seen is not None and seen.session in wanted and seen.state not in "ZX":
+            found.append(Process(pid, seen.start))
+    return found
+
+
+def send(process: Process, number: signal.Signals) -> bool:
+    """Signals the very process, never another one that got its pid. False if it is gone."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except OSError:
+        return False
+    try:
+        found = status(process.pid)
+        if found is None or found.start != process.start:
+            return False
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            signal.pidfd_send_signal(handle, number)
+            return True
+        return False
+    finally:
+        os.close(handle)
+
+
+def command_of(pid: int) -> str:
+    """A process's command line in one line of at most 120 characters, or its name; empty if it is gone."""
+    for path in (f"/proc/{pid}/cmdline", f"/proc/{pid}/comm"):
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123
+                text = file.read().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+        except OSError:
+            return ""
+        if text:
+            return text if len(text) <= 120 else text[:117] + "..."
+    return ""

@@ -1,0 +1,73 @@
+"""Signals are waited for like any other input, with their sender; no handler runs at any moment.
+
+`signalfd` has no door in Python's library; it is one call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Those that mean something to us; TTIN and TTOU are blocked too, lest a terminal stops whoever drains the pipes.
+WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP, signal.SIGCHLD)
+_BLOCKED = (*WATCHED, signal.SIGTTIN, signal.SIGTTOU, signal.SIGPIPE)
+_RECORD = 128  # bytes of struct signalfd_siginfo
+_HEAD = struct.Struct("=IiiII")  # ssi_signo, ssi_errno, ssi_code, ssi_pid, ssi_uid
+_NONBLOCK, _CLOEXEC = os.O_NONBLOCK, os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class Received:
+    """A signal and who sent it: pid 0 is the kernel (a terminal's Ctrl-C)."""
+
+    number: signal.Signals
+    pid: int
+    uid: int
+
+
+class Inbox:
+    """Blocks the watched signals and reads them from a descriptor. A context manager: the mask is restored."""
+
+    def __init__(self) -> None:
+        # A disposition of "ignore" for children would let the kernel reap them; inherited from a careless parent.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._no_hangups = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        self._before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
+        self.descriptor = _signalfd(WATCHED)
+
+    def __enter__(self) -> Inbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+
+    def read(self) -> Iterator[Received]:
+        """Everything that arrived. A hang-up that was ignored when we were started (nohup) stays ignored."""
+        while True:
+            try:
+                record = os.read(self.descriptor, _RECORD)
+            except BlockingIOError:
+                return
+            number, _, _, pid, uid = _HEAD.unpack_from(record)
+            received = Received(signal.Signals(number), pid, uid)
+            if not (received.number is signal.SIGHUP and self._no_hangups):
+                yield received
+
+
+def _signalfd(numbers: tuple[signal.Signals, ...]) -> int:
+    mask = 0
+    for number in numbers:
+        mask |= 1 << (number - 1)
+    room = (ctypes.c_ulong * 16)()  # a sigset_t of any C library
+    room[0] = mask
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = int(libc.signalfd(-1, ctypes.byref(room), _NONBLOCK | _CLOEXEC))
+    if descriptor < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"signalfd: {os.strerror(number)}")
+    return descriptor
