@@ -62,4 +62,15 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="The run folders below the state folder.",
         fix="gpulaunch logs without a name shows the latest run.",
     ),
+    "prepare-failed": Explanation(
+        cause="Something that must exist before the server starts could not be made.",
+        evidence="The message names the path and what the system said.",
+        fix="Give gpulaunch a cache folder with room, on a local disk.",
+    ),
+    "prepare-forbidden": Explanation(
+        cause="The cache folder cannot be written by this user.",
+        evidence="mkdir(2) or open(2) was refused.",
+        fix="XDG_CACHE_HOME, or CacheDirectory= in the unit.",
+        exit_code=errors.NO_PERMISSION,
+    ),
 }

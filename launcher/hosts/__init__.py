@@ -24,5 +24,5 @@ class Host(Protocol):
 
 HOSTS: dict[str, Host] = {
     "here": here,
-    "exec": become,
+    "become": become,
 }

@@ -1,0 +1,1 @@
+"""Programs that run in a target, where gpulaunch need not be installed."""

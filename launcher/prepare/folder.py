@@ -1,0 +1,18 @@
+"""A private folder that exists and can be written, before a server finds out that it cannot."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from launcher.model import Step
+from launcher.runs import make_private
+
+
+def carry_out(step: Step) -> None:
+    """Makes it and what is missing above it, 0700."""
+    folder = Path(step.path)
+    make_private(folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), step.path)

@@ -1,0 +1,63 @@
+"""A toolkit view: a private folder of links that completes the CUDA toolkit in a target's wheels.
+
+As it lies, `nvidia/cu13` compiles but does not link: there is no lib64, no unversioned libcudart.so and no stub of
+libcuda (flashinfer-ai/flashinfer#5064). The target itself is never written to.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from launcher.model import Step
+from launcher.prepare.failure import Failure
+from launcher.prepare.stub_library import shared_library
+from launcher.prepare.tree import File, Link, install
+
+_VERSIONED = re.compile(r"(?P<plain>lib.+\.so)\.[0-9][0-9.]*")
+# Where a driver puts its library; a link to it has every symbol, the stub has none.
+_DRIVERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib")
+
+
+def carry_out(step: Step) -> None:
+    """Links into the wheels' folder and adds what is missing. Raises Failure where the wheels are gone."""
+    source = Path(step.source or "/")
+    if not (source / "bin/nvcc").is_file():
+        raise Failure(f"the wheel toolkit {source} is not there any more", "Install the wheels again, or plan again")
+    install(Path(step.path), dict(_entries(source)))
+
+
+def _entries(source: Path) -> Iterator[tuple[str, Link | File]]:
+    # File by file: nvcc takes the folder it was called in for its own, and a link to the whole of bin would lead out.
+    for name in _names(source / "bin"):
+        yield f"bin/{name}", Link(str(source / "bin" / name))
+    for folder in ("include", "nvvm"):
+        yield folder, Link(str(source / folder))
+    yield from _libraries(source / "lib")
+    yield "lib", Link("lib64")
+
+
+def _libraries(lib: Path) -> Iterator[tuple[str, Link | File]]:
+    names = _names(lib)
+    for name in names:
+        yield f"lib64/{name}", Link(str(lib / name))
+    for name in names:
+        match = _VERSIONED.fullmatch(name)
+        if match and match["plain"] not in names:
+            yield f"lib64/{match['plain']}", Link(name)
+    yield "lib64/stubs/libcuda.so", _libcuda()
+
+
+def _libcuda() -> Link | File:
+    for folder in _DRIVERS:
+        library = f"{folder}/libcuda.so.1"
+        if os.path.exists(library):
+            return Link(library)
+    return File(shared_library("libcuda.so.1", platform.machine()))
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder)) if folder.is_dir() else []
