@@ -12,7 +12,7 @@ from launcher.model import Step
 from launcher.prepare.tree import File, Link, install
 
 _README = b"""gpulaunch points CUDA_HOME here when no CUDA toolkit on this machine suits the server, so that no library
-finds one that would mislead it. `gpulaunch explain --profile NAME` says why; `gpulaunch explain toolkit-hidden` how to mend it.
+finds one that would mislead it. `gpulaunch explain --profile NAME` says why.
 """
 
 

@@ -13,13 +13,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from launcher.model import Step
+from launcher.prepare.driver_functions import DRIVER_FUNCTIONS
 from launcher.prepare.failure import Failure
 from launcher.prepare.stub_library import shared_library
 from launcher.prepare.tree import File, Link, install
 
 _VERSIONED = re.compile(r"(?P<plain>lib.+\.so)\.[0-9][0-9.]*")
-# Where a driver puts its library; a link to it has every symbol, the stub has none.
-_DRIVERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib")
+# Where a driver puts its library; a link to it has every name, the stub those that are known to be asked for.
+_DRIVERS = (
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib",
+    "/usr/lib/wsl/lib",
+    "/usr/local/nvidia/lib64",
+    "/run/opengl-driver/lib",
+)
 
 
 def carry_out(step: Step) -> None:
@@ -56,7 +65,7 @@ def _libcuda() -> Link | File:
         library = f"{folder}/libcuda.so.1"
         if os.path.exists(library):
             return Link(library)
-    return File(shared_library("libcuda.so.1", platform.machine()))
+    return File(shared_library("libcuda.so.1", platform.machine(), DRIVER_FUNCTIONS))
 
 
 def _names(folder: Path) -> list[str]:

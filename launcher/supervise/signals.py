@@ -53,8 +53,8 @@ class Inbox:
                 record = os.read(self.descriptor, _RECORD)
             except BlockingIOError:
                 return
-            number, _, _, pid, uid = _HEAD.unpack_from(record)
-            received = Received(signal.Signals(number), pid, uid)
+            which, _, _, pid, uid = _HEAD.unpack_from(record)
+            received = Received(signal.Signals(which), pid, uid)
             if not (received.number is signal.SIGHUP and self._no_hangups):
                 yield received
 
@@ -68,6 +68,6 @@ def _signalfd(numbers: tuple[signal.Signals, ...]) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = int(libc.signalfd(-1, ctypes.byref(room), _NONBLOCK | _CLOEXEC))
     if descriptor < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"signalfd: {os.strerror(number)}")
+        problem = ctypes.get_errno()
+        raise OSError(problem, f"signalfd: {os.strerror(problem)}")
     return descriptor

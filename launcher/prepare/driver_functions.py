@@ -1,0 +1,37 @@
+"""Names of the CUDA driver API that compiled kernels and their launchers may ask libcuda for. Data."""
+
+from __future__ import annotations
+
+DRIVER_FUNCTIONS = (
+    "cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString", "cuGetProcAddress", "cuGetProcAddress_v2",
+    "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceGetUuid",
+    "cuDeviceTotalMem_v2", "cuDeviceCanAccessPeer", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxGetState", "cuCtxCreate_v2", "cuCtxDestroy_v2", "cuCtxGetCurrent", "cuCtxSetCurrent",
+    "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuCtxGetDevice", "cuCtxSynchronize", "cuCtxEnablePeerAccess",
+    "cuCtxGetStreamPriorityRange", "cuModuleLoad", "cuModuleLoadData", "cuModuleLoadDataEx", "cuModuleUnload",
+    "cuModuleGetFunction", "cuModuleGetGlobal_v2", "cuModuleGetLoadingMode", "cuLibraryLoadData",
+    "cuLibraryLoadFromFile", "cuLibraryUnload", "cuLibraryGetKernel", "cuLibraryGetKernelCount",
+    "cuLibraryEnumerateKernels", "cuKernelGetFunction", "cuKernelSetAttribute", "cuKernelGetAttribute",
+    "cuFuncGetAttribute", "cuFuncSetAttribute", "cuFuncSetCacheConfig", "cuFuncGetName", "cuLaunchKernel",
+    "cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cuLaunchHostFunc",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuOccupancyMaxActiveClusters", "cuOccupancyMaxPotentialBlockSize",
+    "cuOccupancyMaxPotentialClusterSize", "cuMemAlloc_v2", "cuMemAllocAsync", "cuMemFree_v2", "cuMemFreeAsync",
+    "cuMemAllocHost_v2", "cuMemFreeHost", "cuMemHostAlloc", "cuMemHostGetDevicePointer_v2", "cuMemHostRegister_v2",
+    "cuMemHostUnregister", "cuMemGetInfo_v2", "cuMemGetAddressRange_v2", "cuMemcpy", "cuMemcpyAsync",
+    "cuMemcpyDtoH_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoD_v2", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoD_v2",
+    "cuMemcpyDtoDAsync_v2", "cuMemsetD8_v2", "cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32_v2",
+    "cuMemsetD32Async", "cuMemAddressReserve", "cuMemAddressFree", "cuMemCreate", "cuMemRelease", "cuMemMap",
+    "cuMemUnmap", "cuMemSetAccess", "cuMemGetAllocationGranularity", "cuMemExportToShareableHandle",
+    "cuMemImportFromShareableHandle", "cuMemRetainAllocationHandle", "cuMemGetAllocationPropertiesFromHandle",
+    "cuMulticastCreate", "cuMulticastAddDevice", "cuMulticastBindMem", "cuMulticastBindAddr", "cuMulticastUnbind",
+    "cuMulticastGetGranularity", "cuPointerGetAttribute", "cuPointerGetAttributes", "cuPointerSetAttribute",
+    "cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2", "cuIpcCloseMemHandle", "cuStreamCreate",
+    "cuStreamCreateWithPriority", "cuStreamDestroy_v2", "cuStreamSynchronize", "cuStreamQuery", "cuStreamWaitEvent",
+    "cuStreamGetCtx", "cuStreamWriteValue32_v2", "cuStreamWaitValue32_v2", "cuStreamWriteValue64_v2",
+    "cuStreamWaitValue64_v2", "cuStreamBatchMemOp_v2", "cuStreamBeginCapture_v2", "cuStreamEndCapture",
+    "cuStreamIsCapturing", "cuStreamGetCaptureInfo_v2", "cuEventCreate", "cuEventDestroy_v2", "cuEventRecord",
+    "cuEventSynchronize", "cuEventQuery", "cuEventElapsedTime", "cuGraphCreate", "cuGraphDestroy",
+    "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuGraphExecDestroy", "cuGraphAddKernelNode_v2",
+    "cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col", "cuTensorMapReplaceAddress", "cuProfilerStart",
+    "cuProfilerStop", "cuFlushGPUDirectRDMAWrites",
+)  # fmt: skip
