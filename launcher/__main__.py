@@ -15,9 +15,12 @@ def main() -> int:
     if sys.argv[1:2] == ["--version"]:
         print(f"gpulaunch {__version__}")
         return 0
-    from launcher.cli.entry import run
+    try:
+        from launcher.cli.entry import run
 
-    return run(sys.argv[1:])
+        return run(sys.argv[1:])
+    except KeyboardInterrupt:  # also while our own modules are being imported
+        return 130
 
 
 if __name__ == "__main__":

@@ -19,18 +19,31 @@ from launcher.cli.screen import Screen
 from launcher.cli.usage import sentence
 from launcher.errors import Refused, UsageError
 
+PATIENCE = 2.0  # seconds for a terminal that does not keep up
 REPORT_AT = "please report it with the output of the same command and -v"
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line; returns its exit code and raises nothing."""
-    from launcher.cli.group import gpulaunch
-
+    _have_three_streams()
     screen = Screen()
     try:
-        code = gpulaunch.main(list(arguments), prog_name="gpulaunch", standalone_mode=False, obj=screen)
+        return _answer(arguments, screen)
+    finally:
+        screen.voice.close(PATIENCE)
+
+
+def _answer(arguments: Sequence[str], screen: Screen) -> int:
+    from launcher.cli.group import gpulaunch
+
+    try:
+        # Not click's own main(): it would turn a closed pipe into exit 1 and Ctrl-C into a line of its own.
+        with gpulaunch.make_context("gpulaunch", list(arguments), obj=screen) as context:
+            code = gpulaunch.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else errors.OK
+    except click.exceptions.Exit as asked:
+        return asked.exit_code
     except Answered as answered:
         return answered.exit_code
     except Refused as refused:
@@ -39,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     except UsageError as error:
         screen.say(str(error))
         return errors.USAGE
-    except click.exceptions.Abort:
+    except KeyboardInterrupt:
         return errors.INTERRUPTED
     except click.ClickException as error:
         screen.say(sentence(error))
@@ -52,11 +65,21 @@ def run(arguments: Sequence[str]) -> int:
         return errors.LAUNCHER_FAILED
 
 
+def _have_three_streams() -> None:
+    """Whoever starts us may have closed some: then a file of ours would become standard error, and be written to."""
+    for descriptor, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+            setattr(sys, name, open(descriptor, "r+", closefd=False))
+
+
 def _bug(error: Exception, screen: Screen) -> None:
     """Texts of exceptions may hold values of the caller's secrets."""
     hidden = [value for name, value in os.environ.items() if secrets.is_secret_name(name)]
     if screen.verbose:
-        sys.stderr.write(secrets.mask(traceback.format_exc(), hidden))
+        screen.voice.say(secrets.mask(traceback.format_exc(), hidden))
     last = traceback.extract_tb(error.__traceback__)[-1]
     what = secrets.mask(f"{type(error).__name__}: {error}", hidden)
     screen.say(f"this is a bug of gpulaunch: {what} ({last.filename}:{last.lineno}); {REPORT_AT}")

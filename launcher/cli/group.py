@@ -13,10 +13,10 @@ from launcher.cli.table import COMMANDS, RESERVED
 
 WELCOME = """\
 gpulaunch starts LLM inference servers in a clean, explained environment.
-  gpulaunch llamacpp --profile demo   serve a tiny model, on any CPU
-  gpulaunch explain --profile NAME    what would run, with which toolkit, and why
-  gpulaunch profiles list             the profiles that there are
-  gpulaunch --help                    all commands"""
+  gpulaunch llamacpp --profile demo  serve a tiny model, on any CPU
+  gpulaunch explain --profile NAME   what would run, with which toolkit and why
+  gpulaunch profiles list            the profiles that there are
+  gpulaunch --help                   all commands"""
 
 
 class _Table(Names):

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from launcher import findings
 from launcher.errors import Refused
 from launcher.model import Finding, Limit
+from launcher.supervise.spawn import set_limits
 
 
-def become(words: Sequence[str], env: Mapping[str, str], limits: Iterable[Limit]) -> int:
+def become(words: Sequence[str], env: Mapping[str, str], limits: tuple[Limit, ...]) -> int:
     """Returns only by Refused: 127 for a command that is not there, 126 for one that the kernel does not run."""
     program = find(words[0], env.get("PATH", ""))
     sys.stdout.flush()
     sys.stderr.flush()
-    for limit in limits:
-        resource.setrlimit(getattr(resource, f"RLIMIT_{limit.name}"), (limit.soft, limit.hard))
-    # Python ignores these for itself; a command that inherits it never hears that its reader is gone.
+    set_limits(limits)
+    # Python ignores these for itself; a command that inherits that never hears that its reader is gone. All else stays
+    # as the caller has it: nohup's ignored SIGHUP too.
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
     try:

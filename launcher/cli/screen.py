@@ -6,18 +6,20 @@ that a log or a pipe gets one fact a line, and a path is never torn apart.
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TextIO
+from dataclasses import dataclass, field
 
+from launcher.cli.voice import STANDARD_ERROR, Voice
 from launcher.errors import Refused
 from launcher.report.findings import finding_lines
 from launcher.report.lines import Line, render
 
 PREFIX = "gpulaunch:"
+STANDARD_OUTPUT = 1
 
 
 @dataclass
@@ -27,21 +29,21 @@ class Screen:
     quiet: bool = False
     verbose: bool = False
     no_color: bool = False
-    json: bool = False
+    voice: Voice = field(default_factory=Voice)
 
     def show(self, lines: Iterable[Line]) -> None:
-        """Data."""
-        _write(sys.stdout, lines, "", self._colored(sys.stdout))
+        """Data for people."""
+        self.write(self._rendered(lines, STANDARD_OUTPUT, ""))
 
     def write(self, text: str) -> None:
-        """Data for programs, as it is: bytes of names and values that are no UTF-8 stay what they are."""
+        """Data as it is: bytes of names and values that are no UTF-8 stay what they are."""
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
         sys.stdout.buffer.flush()
 
     def tell(self, lines: Iterable[Line]) -> None:
         """Ours, each line with our prefix."""
-        _write(sys.stderr, lines, PREFIX, self._colored(sys.stderr))
+        self.voice.say(self._rendered(lines, STANDARD_ERROR, PREFIX))
 
     def say(self, sentence: str) -> None:
         """One sentence of ours."""
@@ -51,13 +53,15 @@ class Screen:
         """Every finding of what was not done."""
         self.tell(finding_lines(refused.findings))
 
-    def _colored(self, stream: TextIO) -> bool:
+    def _rendered(self, lines: Iterable[Line], descriptor: int, prefix: str) -> str:
+        text = io.StringIO()
+        is_terminal = os.isatty(descriptor)
+        width = shutil.get_terminal_size().columns if is_terminal else None
+        render(lines, text, prefix=prefix, width=width, colored=self._is_colored(is_terminal))
+        return text.getvalue()
+
+    def _is_colored(self, is_terminal: bool) -> bool:
         """https://no-color.org and https://force-color.org: set and not empty."""
         if self.no_color or os.environ.get("NO_COLOR"):
             return False
-        return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
-
-
-def _write(stream: TextIO, lines: Iterable[Line], prefix: str, colored: bool) -> None:
-    width = shutil.get_terminal_size().columns if stream.isatty() else None
-    render(lines, stream, prefix=prefix, width=width, colored=colored)
+        return bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import platform
 import pwd
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 
 from launcher import facts as looking
 from launcher import findings, runs
@@ -27,6 +26,8 @@ from launcher.profile.asked import Asked
 from launcher.profile.load import load_profile
 from launcher.report import launch as launch_report
 from launcher.report.document import plan_document
+from launcher.report.masking import masked_outcome
+from launcher.secrets import mask
 from launcher.supervise.port import port_findings
 
 
@@ -92,7 +93,7 @@ def facts_alone(profile: str | None, target: str | None, facts_file: str | None,
 def checked(wish: Wish, at: Here) -> Planned:
     """The plan with every check that only reads, also those that ask the machine once more."""
     made = planned(wish, at)
-    if wish.facts_file is not None or made.plan.endpoint is None:
+    if wish.facts_file is not None:
         return made
     return replace(made, plan=with_findings(made.plan, port_findings(made.plan.endpoint)))
 
@@ -105,16 +106,17 @@ def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:
     if plan.blocked:
         return worst(plan.findings)
 
-    run = runs.open_run(plan, at.places, at.environ, datetime.now(timezone.utc), document=plan_document(plan))
-    screen.tell(launch_report.opened(run.log, quiet=screen.quiet))
+    run = runs.open_run(plan.profile, at.places, plan_document(plan))
+    screen.tell(launch_report.opened(run.log_path, run.findings, quiet=screen.quiet))
     try:
         carry_out_steps(plan.prepare)
+        outcome = HOSTS[host].carry_out(plan, run, environ=at.environ, say=_discreet(screen, plan))
     except Refused as refused:
-        run.close(_not_started(refused))
+        run.close(masked_outcome(_not_started(refused), plan.secrets))
         raise
-    outcome = HOSTS[host].carry_out(plan, run, environ=at.environ)
-    run.close(outcome)
-    screen.tell(launch_report.outcome(outcome, plan.secrets))
+    shown = masked_outcome(outcome, plan.secrets)
+    run.close(shown)
+    screen.tell(launch_report.outcome(shown))
     return outcome.exit_code
 
 
@@ -141,6 +143,11 @@ def _load(wish: Wish, at: Here, environ: Mapping[str, str]) -> Asked:
             f"gpulaunch {asked.profile.engine} --profile {wish.profile}"
         )
     return asked
+
+
+def _discreet(screen: Screen, plan: Plan) -> Callable[[str], None]:
+    """Says what a host has to say, without the secrets of the plan."""
+    return lambda sentence: screen.say(mask(sentence, plan.secrets))
 
 
 def _not_started(refused: Refused) -> Outcome:

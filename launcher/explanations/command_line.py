@@ -24,10 +24,10 @@ EXPLANATIONS: dict[str, Explanation] = {
         fix="chmod +x, or name its interpreter first.",
         exit_code=errors.NOT_EXECUTABLE,
     ),
-    "run-not-found": Explanation(
-        cause="No run of that name, folder or id has left anything here.",
-        evidence="The folder of runs, which belongs to one user and one XDG_STATE_HOME or STATE_DIRECTORY.",
-        fix="gpulaunch logs without a name takes the latest run.",
+    "no-log": Explanation(
+        cause="The run left no log: its folder could not be written, or it became the server with --exec.",
+        evidence="There is no server.log in the run's folder.",
+        fix="journalctl or the terminal may have it.",
         exit_code=errors.FAILED,
     ),
     "already-there": Explanation(

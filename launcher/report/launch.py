@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 
 from launcher.errors import worst
-from launcher.model import Outcome, Plan, Severity
+from launcher.model import Finding, Outcome, Plan, Severity
 from launcher.report.findings import counted, finding_lines
 from launcher.report.lines import Line
-from launcher.report.masking import masked, masked_outcome
+from launcher.report.masking import masked
 from launcher.report.plan import target_text, toolkit_text
 
 LAST_LINES = 10
@@ -32,21 +33,27 @@ def before(plan: Plan, *, verbose: bool, quiet: bool) -> Iterator[Line]:
         yield Line(f"mend the errors above (exit code {code}).", lead="not started:", lead_style="bold red")
 
 
-def opened(log: str | None, *, quiet: bool) -> Iterator[Line]:
+def opened(log: PurePath | None, findings: Iterable[Finding], *, quiet: bool) -> Iterator[Line]:
     """Where the server's output goes."""
-    if not quiet:
-        yield Line(log or "none; what the server writes goes to this terminal alone", lead="log:", whole=True)
+    yield from finding_lines(findings)
+    if log is not None and not quiet:
+        yield Line(str(log), lead="log:", whole=True)
 
 
-def outcome(ended: Outcome, secrets: frozenset[str]) -> Iterator[Line]:
-    """Cause and code; after a failure also where to look."""
-    shown = masked_outcome(ended, secrets)
-    if not shown.requested:
-        last = shown.last_lines[-LAST_LINES:]
+def outcome(ended: Outcome) -> Iterator[Line]:
+    """Cause and code at the very end; after a failure the last lines and the log come first. `ended` is masked."""
+    if not ended.requested:
+        last = ended.last_lines[-LAST_LINES:]
         if last:
             yield Line("the server's last lines:", style="dim")
             yield from (Line(line, indent=2, whole=True) for line in last)
-        if shown.log:
-            yield Line(shown.log, lead="log:", whole=True)
-    style = "bold green" if shown.requested else "bold red"
-    yield Line(f"{shown.cause} (exit code {shown.exit_code})", lead="ended:", lead_style=style)
+        if ended.log:
+            yield Line(ended.log, lead="log:", whole=True)
+    started = ended.child != "not started"
+    # A server may use 75 or 78 for purposes of its own.
+    whose = ", the server's own" if ended.origin == "child" else ""
+    yield Line(
+        f"{ended.cause} (exit code {ended.exit_code}{whose})",
+        lead="ended:" if started else "not started:",
+        lead_style="bold green" if ended.requested else "bold red",
+    )

@@ -15,7 +15,7 @@ from launcher.report.dry_run import dry_run_lines
 from launcher.report.golden import golden
 from launcher.report.launch import before, outcome
 from launcher.report.lines import plain
-from launcher.report.masking import masked
+from launcher.report.masking import masked, masked_outcome
 from launcher.report.plan import plan_lines
 from tests.report.builders import TOOLKIT, a_change, a_finding, a_plan
 
@@ -113,6 +113,6 @@ def test_the_servers_last_lines_are_masked_at_the_end() -> None:
         ready=False,
         last_lines=("token s3cret-value refused",),
     )
-    text = plain(outcome(ended, frozenset({"s3cret-value"})))
+    text = plain(outcome(masked_outcome(ended, frozenset({"s3cret-value"}))))
     assert "s3cret-value" not in text
     assert "token *** refused" in text
