@@ -72,7 +72,7 @@ def _have_three_streams() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
-            setattr(sys, name, open(descriptor, "r+", closefd=False))
+            setattr(sys, name, open(descriptor, "r" if descriptor == 0 else "w", closefd=False))  # noqa: SIM115 - stays open
 
 
 def _bug(error: Exception, screen: Screen) -> None:

@@ -73,7 +73,7 @@ def _flag(*names: str, sets: str, help: str) -> Callable[[Function], Function]:
 
 
 screen_options = all_of(
-    _flag("-q", "--quiet", sets="quiet", help="Say only what is wrong."),
+    _flag("-q", "--quiet", sets="quiet", help="Say less: only what is wrong and what happens."),
     _flag("-v", "--verbose", sets="verbose", help="Say more: notes, and the traceback of a bug."),
     _flag("--no-color", sets="no_color", help="No colours (also NO_COLOR; FORCE_COLOR for the contrary)."),
     click.help_option("-h", "--help"),

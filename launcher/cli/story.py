@@ -102,7 +102,7 @@ def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:
     """The whole story. Returns the exit code of the launch."""
     require_linux(platform.system())
     plan = checked(wish, at).plan
-    screen.tell(launch_report.before(plan, verbose=screen.verbose, quiet=screen.quiet))
+    screen.tell(launch_report.before(plan, wish.profile, verbose=screen.verbose, quiet=screen.quiet))
     if plan.blocked:
         return worst(plan.findings)
 

@@ -11,12 +11,16 @@ from launcher.report.findings import counted, finding_lines
 from launcher.report.lines import Line
 from launcher.report.masking import masked
 from launcher.report.plan import target_text, toolkit_text
+from launcher.report.showing import quoted
 
 LAST_LINES = 10
 
 
-def before(plan: Plan, *, verbose: bool, quiet: bool) -> Iterator[Line]:
-    """Who we are about to start, and what is wrong. Notes only if asked: they are there for `explain`."""
+def before(plan: Plan, reference: str, *, verbose: bool, quiet: bool) -> Iterator[Line]:
+    """Who we are about to start, and what is wrong. Notes only if asked: `explain` has them.
+
+    `reference` is the profile as the operator named it.
+    """
     shown = masked(plan)
     if not quiet:
         yield Line(f"{shown.engine} from {shown.file}", lead=f"{shown.profile}:", lead_style="bold")
@@ -27,7 +31,7 @@ def before(plan: Plan, *, verbose: bool, quiet: bool) -> Iterator[Line]:
     yield from finding_lines(said)
     left = [finding for finding in shown.findings if finding not in said]
     if left and not quiet:
-        yield Line(f"{counted(left)}: gpulaunch explain --profile {shown.profile}", style="dim")
+        yield Line(f"{counted(left)}: gpulaunch explain --profile {quoted(reference)}", style="dim")
     if shown.blocked:
         code = worst(shown.findings)
         yield Line(f"mend the errors above (exit code {code}).", lead="not started:", lead_style="bold red")

@@ -24,7 +24,7 @@ REPORTS: dict[str, Callable[[Plan], str]] = {
     "golden": golden,
     "explain": lambda plan: plain(plan_lines(plan)),
     "dry run": lambda plan: plain(dry_run_lines(plan, {}, ())),
-    "launch": lambda plan: plain(before(plan, verbose=True, quiet=False)),
+    "launch": lambda plan: plain(before(plan, "kimi", verbose=True, quiet=False)),
 }
 
 # Long enough to be masked wherever it stands; of characters that JSON and the terminal show as they are.

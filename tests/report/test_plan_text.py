@@ -90,16 +90,16 @@ def test_a_dry_run_compares_with_the_callers_environment() -> None:
 def test_a_launch_tells_notes_only_when_asked() -> None:
     findings = (a_finding(Severity.WARNING, message="Careful."), a_finding(Severity.NOTE, message="By the way."))
     plan = a_plan(findings=findings)
-    usual = plain(before(plan, verbose=False, quiet=False))
+    usual = plain(before(plan, "./k.yaml", verbose=False, quiet=False))
     assert "warning: Careful." in usual
     assert "By the way." not in usual
-    assert "1 note: gpulaunch explain --profile kimi" in usual
-    assert "note: By the way." in plain(before(plan, verbose=True, quiet=False))
-    assert plain(before(plan, verbose=False, quiet=True)) == ""
+    assert "1 note: gpulaunch explain --profile ./k.yaml" in usual
+    assert "note: By the way." in plain(before(plan, "./k.yaml", verbose=True, quiet=False))
+    assert plain(before(plan, "./k.yaml", verbose=False, quiet=True)) == ""
 
 
 def test_a_blocked_launch_says_that_it_did_not_start() -> None:
-    text = plain(before(a_plan(findings=(a_finding(fix="Do it."),)), verbose=False, quiet=True))
+    text = plain(before(a_plan(findings=(a_finding(fix="Do it."),)), "k", verbose=False, quiet=True))
     assert text == (
         "error: Something. [no-target]\n  fix: Do it.\nnot started: mend the errors above (exit code 78).\n"
     )

@@ -59,13 +59,13 @@ def copy(ctx: click.Context, profile: str, to: str | None) -> int:
     source = _file(profile)
     path = _destination(to or source.stem)
     text = re.sub(r"(?m)^name:.*$", f"name: {path.stem}", _text(source), count=1)
+    if path.exists():
+        fix = f"Say another name: gpulaunch profiles copy {profile} NAME"
+        raise Refused([findings.error("already-there", f"{path} is there already.", fix=fix)])
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with path.open("x", encoding="utf-8") as file:
+        with path.open("x", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
-    except FileExistsError:
-        fix = f"Say another name: gpulaunch profiles copy {profile} NAME"
-        raise Refused([findings.error("already-there", f"{path} is there already.", fix=fix)]) from None
     except OSError as error:
         raise Refused([findings.error("cannot-write", f"{path} cannot be written: {error.strerror}.")]) from None
     ctx.obj.write(f"{path}\n")
