@@ -63,6 +63,21 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="The mode of the file or its folder lets others write.",
         fix="chmod go-w; as root such a profile is refused.",
     ),
+    "profile-of-another": Explanation(
+        cause="The profile belongs to a user who is neither root nor the one who starts it.",
+        evidence="stat(2); files that are mounted into a container often have another owner.",
+        fix="Nothing, if that user is trusted; else take a copy: gpulaunch profiles copy.",
+    ),
+    "profile-bare-dollar": Explanation(
+        cause="A shell expands $NAME; a profile expands only ${NAME}, so that a dollar in a value stays one.",
+        evidence="The value holds a dollar and a name in capitals, without braces.",
+        fix="Write ${NAME} for the variable, or $$NAME for the characters.",
+    ),
+    "profile-without-effect": Explanation(
+        cause="A key is valid, but says nothing where it stands.",
+        evidence="The message names the key.",
+        fix="Leave it out.",
+    ),
     "profile-shadowed": Explanation(
         cause="Two profile folders hold a profile of this name.",
         evidence="The first one in lookup order answers.",

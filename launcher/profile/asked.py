@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from launcher.model import Finding, Where
+from launcher.profile import document
 from launcher.profile.schema import Profile
 
 
@@ -13,9 +14,9 @@ from launcher.profile.schema import Profile
 class Asked:
     """What was asked.
 
-    `file` is how the profile is named to people: its path, or `shipped/NAME.yaml` for one that came with us.
-    `folder` is the folder of a profile given by path, else None: relative paths and the default cwd go by it.
-    `lines` maps a dotted key path ("env.set.CUDA_HOME", "args.port") to where it stands.
+    `file` is how the profile is named to people: its path as given, or `shipped/NAME.yaml` for one that came with us.
+    `folder` is the absolute folder of a profile given by path, else None: relative paths and the default cwd go by it.
+    `lines` maps a dotted key path ("env.set.CUDA_HOME", "args.port") to where it stands; keys of args are kebab.
     `secrets` holds the values that were expanded from secret variables.
     """
 
@@ -28,8 +29,15 @@ class Asked:
 
     def where(self, key: str) -> Where:
         """Where a key stands, or its nearest parent that does; else the file alone."""
-        while key:
-            if key in self.lines:
-                return self.lines[key]
-            key = key.rpartition(".")[0]
-        return Where(self.file, None)
+        return document.where(self.lines, key, self.file)
+
+    def working_folder(self, caller: str) -> str:
+        """Where the server starts, and what relative paths of the profile (its target too) are relative to.
+
+        `caller`: the absolute folder of whoever called.
+        """
+        base = self.folder or caller
+        cwd = self.profile.cwd
+        if not cwd:
+            return base
+        return cwd if cwd.startswith("/") else f"{base.rstrip('/')}/{cwd}"

@@ -1,15 +1,18 @@
-"""Every profile that can be named, for `gpulaunch profiles`."""
+"""Every profile that can be named, for `gpulaunch profiles`. A broken one is listed with its first problem."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from launcher.errors import Refused
+from launcher.model import Finding
 from launcher.paths import Places
-from launcher.profile import document
-from launcher.profile.lookup import SHIPPED, label, names
+from launcher.profile.extends import merged
+from launcher.profile.load import ordered, read, understand
+from launcher.profile.lookup import Located, label, locate, names, shipped_folder
+from launcher.profile.source import read_text
 
 
 @dataclass(frozen=True)
@@ -26,32 +29,64 @@ class Listed:
     problem: str | None = None
 
 
-def list_profiles(places: Places) -> tuple[Listed, ...]:
-    """In lookup order; never fails for a broken file."""
-    return tuple(_listed(places))
+class _AnyVariable(Mapping[str, str]):
+    """An environment that has every variable: a list is no place to ask for them. "/" suits every key that expands."""
+
+    def __getitem__(self, name: str) -> str:
+        return "/"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
-def _listed(places: Places) -> Iterator[Listed]:
+def list_profiles(places: Places, *, uid: int = -1) -> tuple[Listed, ...]:
+    """In lookup order; never fails for a broken file. With `uid` 0, what root is refused counts as a problem."""
+    return tuple(_listed(places, uid))
+
+
+def text_of(reference: str, *, places: Places, cwd: str) -> tuple[Located, str]:
+    """A profile's file and its text as it stands. Raises Refused where there is none or it cannot be read."""
+    located = locate(reference, places=places, relative_to=cwd)
+    return located, read_text(located)
+
+
+def _listed(places: Places, uid: int) -> Iterator[Listed]:
     first: dict[str, str] = {}
     for name, path in names(places):
         file = label(path)
-        tree, problem = _glance(path, file)
+        engine, description, problem = _glance(Located(path=path, label=file, folder=None, name=name), places, uid)
         yield Listed(
             name=name,
             file=file,
             path=path,
-            engine=str(tree.get("engine", "")),
-            description=str(tree.get("description", "")),
-            shipped=file.startswith(f"{SHIPPED}/"),
+            engine=engine,
+            description=description,
+            shipped=path.parent == shipped_folder(),
             shadowed_by=first.get(name),
             problem=problem,
         )
         first.setdefault(name, file)
 
 
-def _glance(path: Path, file: str) -> tuple[dict[str, Any], str | None]:
+def _glance(located: Located, places: Places, uid: int) -> tuple[str, str, str | None]:
+    """Engine, description and first problem."""
     try:
-        parsed = document.parse(path.read_text(encoding="utf-8"), file)
-    except (OSError, UnicodeDecodeError) as error:
-        return {}, f"cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"
-    return parsed.tree, parsed.findings[0].message if parsed.findings else None
+        document = merged(located, read=lambda found: read(found, uid=uid), places=places)
+    except Refused as refused:
+        return "", "", _first(list(refused.findings))
+    understand(document, environ=_AnyVariable(), home="/")
+    engine, description = (document.tree.get(key, "") for key in ("engine", "description"))
+    problem = _first(ordered(document.errors)) if document.errors else None
+    return _word(engine), _word(description), problem
+
+
+def _first(found: list[Finding]) -> str:
+    line = f"line {found[0].line}: " if found[0].line else ""
+    return f"{line}{found[0].message}"
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""

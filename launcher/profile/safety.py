@@ -1,7 +1,8 @@
 """May others change this profile? A profile is code: it runs as whoever starts it.
 
 "Others" is anybody but the owner, root and the owner's private group, on the file (behind a symlink) or its folder. A
-sticky folder and a read-only mount do not count, nor does another owner alone: mounted files in containers have one.
+sticky folder and a read-only mount do not count; another owner alone is only noted: mounted files in containers have
+one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from launcher import findings
 from launcher.model import Finding, Where
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Access:
     """What stat(2) says of a file or folder, as far as it matters here."""
 
@@ -27,43 +28,51 @@ class Access:
     read_only: bool  # its mount
 
 
-def others_can_write(access: Access, *, folder: bool) -> bool:
+def others_can_write(access: Access) -> bool:
     """Pure: the rule above for one file or folder."""
-    if access.read_only or (folder and access.mode & stat.S_ISVTX):
+    if access.read_only or (stat.S_ISDIR(access.mode) and access.mode & stat.S_ISVTX):
         return False
     by_group = bool(access.mode & stat.S_IWGRP) and not access.private_group and access.gid != 0
     return by_group or bool(access.mode & stat.S_IWOTH)
 
 
 def check(path: Path, label: str, *, uid: int) -> Iterator[Finding]:
-    """Refused as root (an error), else a warning."""
-    real = path.resolve()
-    for place, folder in ((real, False), (real.parent, True)):
-        try:
-            access = _look(place)
-        except OSError:
-            continue
-        if others_can_write(access, folder=folder):
-            what = f"the folder {place}" if folder else "it"
+    """Refused as root (an error), else a warning. What cannot be looked at (a pipe) is let pass."""
+    where = Where(label, None)
+    for place in _places(path):
+        access = _look(place)
+        if access and others_can_write(access):
+            what = "the folder it lies in" if stat.S_ISDIR(access.mode) else "it"
             make = findings.error if uid == 0 else findings.warning
-            yield make(
-                "profile-writable",
-                f"others can write to {what}, and a profile runs commands.",
-                fix=f"chmod go-w {place}",
-                where=Where(label, None),
-            )
+            message = f"Others can write to {what} ({place}), and a profile runs commands."
+            yield make("profile-writable", message, fix=f"chmod go-w '{place}'", where=where)
+    owner = _look(path)
+    if owner and owner.uid not in (0, uid):
+        message = f"The file belongs to another user (uid {owner.uid}), who can change what it runs."
+        yield findings.note("profile-of-another", message, fix="Nothing, if that user is trusted.", where=where)
 
 
-def _look(place: Path) -> Access:
-    status = place.stat()
-    read_only = bool(os.statvfs(place).f_flag & os.ST_RDONLY)
-    return Access(
-        status.st_mode, status.st_uid, status.st_gid, _is_private_group(status.st_uid, status.st_gid), read_only
-    )
+def _places(path: Path) -> tuple[Path, ...]:
+    """The file behind symlinks, its folder, and the folder of the link, in which the link could be replaced."""
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError):
+        return ()
+    return tuple(dict.fromkeys((real, real.parent, path.parent.resolve())))
+
+
+def _look(place: Path) -> Access | None:
+    try:
+        status = place.stat()
+        read_only = bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+    except OSError:
+        return None
+    private = _is_private_group(status.st_uid, status.st_gid)
+    return Access(mode=status.st_mode, uid=status.st_uid, gid=status.st_gid, private_group=private, read_only=read_only)
 
 
 def _is_private_group(uid: int, gid: int) -> bool:
-    """A group of the same name as the owner, without members but him."""
+    """The owner's first group, of the owner's name, without other members (`useradd -U` makes it)."""
     import grp
     import pwd
 
@@ -71,4 +80,4 @@ def _is_private_group(uid: int, gid: int) -> bool:
         owner, group = pwd.getpwuid(uid), grp.getgrgid(gid)
     except KeyError:
         return False
-    return owner.pw_gid == gid and set(group.gr_mem) <= {owner.pw_name} and group.gr_name == owner.pw_name
+    return owner.pw_gid == gid and group.gr_name == owner.pw_name and set(group.gr_mem) <= {owner.pw_name}
