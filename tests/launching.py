@@ -1,0 +1,115 @@
+"""How tests launch a server through the product: a profile in a folder of its own, gpulaunch as a child in a corral."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.helpers import eventually, free_port
+from tests.hostiles import hostile
+from tests.survivors import Corral
+
+
+@dataclass
+class Launch:
+    """One launch of the hostile server. `folder` holds the profile and everything that is written."""
+
+    corral: Corral
+    folder: Path
+    port: int = field(default_factory=free_port)
+    grace: str = "30s"
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """A small environment whose folders are the test's own."""
+        return {
+            "HOME": str(self.folder),
+            "PATH": os.environ["PATH"],
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "PYTHONPATH": str(Path(__file__).parent.parent),
+        }
+
+    @property
+    def errors(self) -> str:
+        """What gpulaunch and the server wrote on standard error so far."""
+        return (self.folder / "stderr").read_text(errors="replace")
+
+    @property
+    def output(self) -> bytes:
+        """What the server wrote on standard output, as far as gpulaunch has shown it."""
+        return (self.folder / "stdout").read_bytes()
+
+    @property
+    def run_folder(self) -> Path:
+        """The folder of the latest run."""
+        return self.folder / "state/gpulaunch/runs/test/latest"
+
+    @property
+    def log(self) -> bytes:
+        """The log of the latest run."""
+        return (self.run_folder / "server.log").read_bytes()
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """How the latest run ended."""
+        return dict(json.loads((self.run_folder / "outcome.json").read_text()))
+
+    def profile(self, *flags: Any, ready: bool = True, ready_timeout: str = "0", **keys: Any) -> Path:
+        """Writes the profile of a hostile server with these flags."""
+        path = self.folder / "test.yaml"
+        tree = {
+            "schema": 1,
+            "name": "test",
+            "engine": "command",
+            "command": hostile(*(("--port", self.port) if ready else ()), *flags),
+            "ready": {"url": f"http://127.0.0.1:{self.port}/health", "timeout": ready_timeout} if ready else "none",
+            "stop": {"grace": self.grace},
+            **keys,
+        }
+        path.write_text(json.dumps(tree))  # JSON is YAML
+        path.chmod(0o600)
+        return path
+
+    def command(self, *options: str) -> list[str]:
+        """The command line of gpulaunch."""
+        return [sys.executable, "-m", "launcher", "command", "--profile", str(self.folder / "test.yaml"), *options]
+
+    def start(self, *flags: Any, environ: Mapping[str, str] | None = None, ready: bool = True, **keys: Any) -> Launch:
+        """Starts gpulaunch with the hostile server."""
+        self.profile(*flags, ready=ready, **keys)
+        with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
+            self.process = self.corral.spawn(
+                self.command(), stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=self.folder,
+                env={**self.environ, **(environ or {})},
+            )  # fmt: skip
+        return self
+
+    def until(self, words: str, within: float = 20.0) -> Launch:
+        """Waits until gpulaunch says something."""
+        eventually(lambda: words in self.errors, within=within, what=f"{words!r} in {self.errors!r}")
+        return self
+
+    def until_ready(self) -> Launch:
+        """Waits until the server answers and gpulaunch says so."""
+        return self.until("gpulaunch: ready:")
+
+    def signal(self, number: int) -> Launch:
+        """A signal to gpulaunch."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self
+
+    def wait(self, within: float = 30.0) -> int:
+        """The exit code of gpulaunch; 128+n for a signal, as a shell would say."""
+        assert self.process is not None
+        code = self.process.wait(within)
+        return code if code >= 0 else 128 - code

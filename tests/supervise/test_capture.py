@@ -1,0 +1,146 @@
+"""The server's output: complete, masked, apart by stream, and never in the server's way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import eventually
+from tests.launching import Launch
+
+SPAM = 100_000_000
+
+
+def test_100_mb_arrive_whole(launch: Launch) -> None:
+    digest = launch.folder / "digest"
+    launch.start("--spam", SPAM, "--spam-digest", digest, "--exit", 0, ready=False)
+    launch.wait(60)
+    sent = json.loads(digest.read_text())["stdout"]
+    assert hashlib.sha256(launch.log).hexdigest() == sent["sha256"]
+    assert hashlib.sha256(launch.output).hexdigest() == sent["sha256"]
+
+
+def test_both_streams_arrive_apart(launch: Launch) -> None:
+    launch.start("--say", "to stdout", "--say-error", "to stderr", "--exit", 3, ready=False)
+    assert launch.wait() == 3
+    assert launch.output == b"to stdout\n"
+    assert "\nto stderr\n" in launch.errors
+    assert b"to stdout" in launch.log and b"to stderr" in launch.log
+
+
+def test_lines_of_a_killed_server_arrive_through_the_pipe(launch: Launch) -> None:
+    """R134 docker-library/python#604: without PYTHONUNBUFFERED the control delivers nothing."""
+    script = "import os, signal; print('the last words'); os.kill(os.getpid(), signal.SIGKILL)"
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    control = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environ)
+    assert control.stdout == b""
+    launch.start(command=[sys.executable, "-c", script], ready=False)
+    assert launch.wait() == 137
+    assert launch.log == b"the last words\n"
+
+
+def test_a_server_that_closes_its_stdout_lives_on(launch: Launch) -> None:
+    launch.start("--close-stdout").until_ready()
+    assert launch.process is not None and launch.process.poll() is None
+    assert launch.signal(signal.SIGTERM).wait() == 0
+
+
+def test_a_secret_reaches_neither_log_nor_terminal(launch: Launch) -> None:
+    secret = "hf_thisIsNobodysToken"
+    launch.start("--print-env", "HF_TOKEN", "--exit", 1, ready=False, environ={"HF_TOKEN": secret})
+    launch.wait()
+    assert launch.output == b"HF_TOKEN=***\n"
+    everything = launch.log + launch.output + launch.errors.encode()
+    everything += b"".join(path.read_bytes() for path in launch.run_folder.iterdir())
+    assert secret.encode() not in everything
+
+
+def test_a_terminal_that_nobody_reads_does_not_stop_the_server(launch: Launch) -> None:
+    """The control would hang for ever: a pipe without a reader takes 64 KiB."""
+    launch.profile("--spam", 5_000_000, "--spam-digest", launch.folder / "digest", "--exit", 0, ready=False)
+    read, write = os.pipe()
+    with (launch.folder / "stderr").open("wb") as err:
+        launch.process = launch.corral.spawn(
+            launch.command(), stdout=write, stderr=err, stdin=subprocess.DEVNULL, env=launch.environ
+        )
+    os.close(write)
+    try:
+        eventually((launch.folder / "digest").exists, within=20, what="the server has written everything")
+        launch.wait()
+    finally:
+        os.close(read)
+    assert len(launch.log) == 5_000_000
+
+
+def test_a_terminal_that_is_gone_does_not_stop_the_server(launch: Launch) -> None:
+    launch.profile("--spam", 1_000_000, "--exit", 0, ready=False)
+    read, write = os.pipe()
+    os.close(read)
+    with (launch.folder / "stderr").open("wb") as err:
+        launch.process = launch.corral.spawn(
+            launch.command(), stdout=write, stderr=err, stdin=subprocess.DEVNULL, env=launch.environ
+        )
+    os.close(write)
+    launch.wait()
+    assert len(launch.log) == 1_000_000
+
+
+def test_folders_and_files_of_a_run_are_private_whatever_the_umask(launch: Launch) -> None:
+    before = os.umask(0)
+    try:
+        launch.start("--exit", 0, ready=False)
+        launch.wait()
+    finally:
+        os.umask(before)
+    for path in [launch.folder / "state/gpulaunch", *(launch.folder / "state/gpulaunch").rglob("*")]:
+        if not path.is_symlink():
+            mode = stat.S_IMODE(path.stat().st_mode)
+            assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_an_unwritable_state_is_a_warning_and_the_server_runs(launch: Launch) -> None:
+    (launch.folder / "state").write_text("not a folder")
+    launch.start("--say", "hello", "--exit", 4, ready=False)
+    assert launch.wait() == 4
+    assert launch.output == b"hello\n"
+    assert "log goes to the terminal only" in launch.errors
+
+
+def test_the_runs_folder_holds_plan_events_outcome_and_log_and_latest_leads_to_it(launch: Launch) -> None:
+    launch.start("--exit", 5, ready=False)
+    launch.wait()
+    names = {path.name for path in launch.run_folder.iterdir()}
+    assert {"plan.json", "events.jsonl", "outcome.json", "server.log"} <= names
+    assert launch.run_folder.is_symlink()
+    assert launch.outcome["exit_code"] == 5
+
+
+def test_the_server_gets_the_marks_of_its_run_and_nothing_on_standard_input(launch: Launch) -> None:
+    script = "import os, sys; print(sys.stdin.read() == '', os.environ['GPULAUNCH_RUN_ID'], os.environ['GPULAUNCH_RUN_DIR'])"
+    launch.start(command=[sys.executable, "-c", script], ready=False)
+    launch.wait()
+    empty, run_id, folder = launch.output.decode().split()
+    assert empty == "True"
+    assert Path(folder) == launch.run_folder.resolve()
+    assert folder.endswith(run_id)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTTIN, signal.SIGTTOU])
+def test_signals_that_were_ignored_or_blocked_are_not_so_in_the_server(launch: Launch, number: signal.Signals) -> None:
+    launch.profile(command=["/bin/grep", "-E", "SigBlk|SigIgn", "/proc/self/status"], ready=False)
+    ignoring = f"trap '' {number.name.removeprefix('SIG')}; exec \"$@\""
+    with (launch.folder / "stdout").open("wb") as out, (launch.folder / "stderr").open("wb") as err:
+        launch.process = launch.corral.spawn(
+            ["/bin/sh", "-c", ignoring, "sh", *launch.command()], stdout=out, stderr=err, env=launch.environ
+        )
+    launch.wait()
+    masks = dict(line.split() for line in launch.output.decode().splitlines())
+    assert masks == {"SigBlk:": "0000000000000000", "SigIgn:": "0000000000000000"}

@@ -1,0 +1,53 @@
+"""Secrets are masked in the stream, also where one is split over two reads."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from launcher.supervise.masker import Masker
+
+SECRET = "sk-0123456789abcdef"
+
+
+def through(masker: Masker, *chunks: bytes) -> bytes:
+    """What comes out for chunks that come in."""
+    return b"".join(masker.feed(chunk) for chunk in chunks) + masker.flush()
+
+
+def test_a_secret_is_masked() -> None:
+    assert through(Masker([SECRET]), b"key=" + SECRET.encode() + b"\n") == b"key=***\n"
+
+
+def test_without_secrets_nothing_is_held_or_changed() -> None:
+    masker = Masker([])
+    assert masker.feed(b"abc") == b"abc"
+    assert not masker.holds
+
+
+def test_a_short_value_is_left_alone_for_it_would_eat_the_log() -> None:
+    assert through(Masker(["true"]), b"is it true?") == b"is it true?"
+
+
+def test_what_only_looks_like_the_beginning_is_shown_in_the_end() -> None:
+    masker = Masker([SECRET])
+    assert masker.feed(b"sk-01") == b""
+    assert masker.holds
+    assert masker.feed(b"99\n") == b"sk-0199\n"
+
+
+@given(
+    text=st.lists(st.sampled_from([b"sk-0", b"sk-", b"x", b"\n", SECRET.encode(), b"\xff\x00"]), max_size=12),
+    cuts=st.lists(st.integers(0, 200), max_size=12),
+)
+def test_wherever_the_reads_are_cut_the_result_is_that_of_one_read(text: list[bytes], cuts: list[int]) -> None:
+    whole = b"".join(text)
+    edges = sorted({min(cut, len(whole)) for cut in cuts} | {0, len(whole)})
+    pieces = [whole[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    assert through(Masker([SECRET]), *pieces) == whole.replace(SECRET.encode(), b"***")
+
+
+@given(st.binary(max_size=300), st.integers(1, 40))
+def test_any_bytes_pass_unchanged_where_no_secret_is_in_them(data: bytes, size: int) -> None:
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    assert through(Masker([SECRET]), *pieces) == data.replace(SECRET.encode(), b"***")
