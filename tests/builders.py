@@ -107,7 +107,11 @@ def folders() -> tuple[Folder, ...]:
     """The caller's PATH, the system's directories and the target's bin: only the first holds an nvcc."""
     cuda = "/usr/local/cuda/bin"
     stale = Folder(
-        path=cuda, origin="caller", real="/usr/local/cuda-12.8/bin", nvcc=f"{cuda}/nvcc", nvcc_root="/usr/local/cuda-12.8"
+        path=cuda,
+        origin="caller",
+        real="/usr/local/cuda-12.8/bin",
+        nvcc=f"{cuda}/nvcc",
+        nvcc_root="/usr/local/cuda-12.8",
     )
     plain = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
     links = {"/sbin": "/usr/sbin", "/bin": "/usr/bin"}
@@ -137,7 +141,9 @@ def facts(*, environ: Mapping[str, str] | None = None, **changes: Any) -> Facts:
             memory=1 << 40,
             usable_homes=("/home/serve",),
         ),
-        "systemd": Systemd(booted=True, main_process=False, notify_socket=False, because="no variable of systemd's is set"),
+        "systemd": Systemd(
+            booted=True, main_process=False, notify_socket=False, because="no variable of systemd's is set"
+        ),
         "caller": Caller(environ=ENVIRON if environ is None else {**ENVIRON, **environ}, cwd="/srv"),
         "target": target(),
         "toolkits": (STALE,),

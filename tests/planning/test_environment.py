@@ -65,7 +65,9 @@ def test_the_last_lines_of_a_killed_server_are_not_lost_in_its_buffer() -> None:
 @pytest.mark.parametrize("said", [None, "", "/", "/nonexistent"])
 def test_a_service_without_a_usable_home_gets_one(said: str | None) -> None:
     """R071 vllm-project/vllm#10185: HOME unset or / puts caches at /.cache."""
-    environ = {name: value for name, value in ENVIRON.items() if name != "HOME"} | ({} if said is None else {"HOME": said})
+    environ = {name: value for name, value in ENVIRON.items() if name != "HOME"} | (
+        {} if said is None else {"HOME": said}
+    )
     here = facts()
     here = replace(
         here,

@@ -37,7 +37,9 @@ HIDDEN = "/home/serve/.cache/gpulaunch/toolkits/hidden"
 def test_the_founding_host_never_serves_with_the_stale_nvcc(
     flashinfer: str, beside: tuple[Toolkit, ...], strategy: str, root: str
 ) -> None:
-    here = facts(toolkits=(*facts().toolkits, *beside), target=target(packages={**PACKAGES, "flashinfer-python": flashinfer}))
+    here = facts(
+        toolkits=(*facts().toolkits, *beside), target=target(packages={**PACKAGES, "flashinfer-python": flashinfer})
+    )
     made = plan(here=here)
     assert made.toolkit.strategy == strategy
     assert made.toolkit.root.startswith(root)
@@ -99,7 +101,9 @@ def test_a_fitting_toolkit_of_the_caller_is_kept() -> None:
         (("12.9", "13.2"), "13.2"),  # never another major
     ],
 )
-def test_the_release_of_torch_is_preferred_then_the_nearest_higher_minor(releases: tuple[str, ...], chosen: str) -> None:
+def test_the_release_of_torch_is_preferred_then_the_nearest_higher_minor(
+    releases: tuple[str, ...], chosen: str
+) -> None:
     made = plan(here=facts(toolkits=tuple(toolkit(f"/opt/cuda-{release}", release) for release in releases)))
     assert made.toolkit.release == chosen
     assert ("toolkit-of-another-minor" in codes(made)) == (chosen != "13.0")
@@ -165,7 +169,9 @@ def test_hiding_cures_nothing_where_torch_itself_is_too_old() -> None:
 
 
 def test_a_machine_without_torch_or_toolkit_still_ends_in_one_named_root() -> None:
-    made = plan(asked(engine="command", command=["server"], ready="none", model=None, args={}), facts(toolkits=(), target=None))
+    made = plan(
+        asked(engine="command", command=["server"], ready="none", model=None, args={}), facts(toolkits=(), target=None)
+    )
     assert made.env["CUDA_HOME"] == HIDDEN
     assert finding(made, "toolkit-hidden").severity is Severity.NOTE
 

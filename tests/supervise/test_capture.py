@@ -124,7 +124,9 @@ def test_the_runs_folder_holds_plan_events_outcome_and_log_and_latest_leads_to_i
 
 
 def test_the_server_gets_the_marks_of_its_run_and_nothing_on_standard_input(launch: Launch) -> None:
-    script = "import os, sys; print(sys.stdin.read() == '', os.environ['GPULAUNCH_RUN_ID'], os.environ['GPULAUNCH_RUN_DIR'])"
+    script = (
+        "import os, sys; print(sys.stdin.read() == '', os.environ['GPULAUNCH_RUN_ID'], os.environ['GPULAUNCH_RUN_DIR'])"
+    )
     launch.start(command=[sys.executable, "-c", script], ready=False)
     launch.wait()
     empty, run_id, folder = launch.output.decode().split()
