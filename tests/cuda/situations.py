@@ -1,0 +1,88 @@
+"""The three founding hosts, and what is asked of each: outside gpulaunch and inside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.cuda.lab import Lab
+from tests.cuda.machine import Machine
+
+HERE = Path(__file__).parent
+
+# The founding profile, less what only a server needs: nothing is launched. sglang sets FlashInfer's arch list itself,
+# as 12.0a; any other engine leaves it to us.
+PROFILE = """\
+schema: 1
+name: founding
+engine: {engine}
+{serves}
+gpus: {{capability: "12.0"}}
+"""
+_SERVES = {"command": "command: [python, server.py]\nready: none", "sglang": "model: some/model"}
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What lies beside CUDA 12.8, and what gpulaunch then does."""
+
+    name: str
+    wheel: bool  # the compiler's wheels in the target
+    system: bool  # a complete 13.0 in /usr/local/cuda-13.0
+    strategy: str
+
+
+WHEEL = Situation("a-wheel-toolkit-in-the-target", True, False, "wheel")
+SYSTEM = Situation("a-system-13.0-beside-it", False, True, "redirect")
+NEITHER = Situation("neither", False, False, "hide")
+SITUATIONS = (WHEEL, SYSTEM, NEITHER)
+
+
+@dataclass(frozen=True)
+class FoundingHost:
+    """A machine in one of the situations, with the environment that serves."""
+
+    machine: Machine
+    target: Path
+    situation: Situation
+
+    def outside(self, script: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """What a script of ours answers in the environment that serves, started from the caller's shell."""
+        return self._answer(self.target / "bin/python", HERE / script, environ={**self.machine.environ(), **(environ or {})})
+
+    def inside(self, script: str, engine: str = "command") -> dict[str, Any]:
+        """What the same script answers through `gpulaunch env`."""
+        return self._answer(*self._launcher("env", engine), "--", "python", HERE / script)
+
+    def plan(self, engine: str = "command") -> dict[str, Any]:
+        """`--dry-run --json`: what gpulaunch would do. Its exit code is a launch's, which has no GPU here."""
+        done = self.machine.run([*self._launcher(engine, engine), "--dry-run", "--json"])
+        assert done.stdout, done.stderr
+        plan: dict[str, Any] = json.loads(done.stdout)
+        return plan
+
+    def _launcher(self, command: str, engine: str) -> list[str | Path]:
+        profile = self.machine.folder / f"{engine}.yaml"
+        profile.write_text(PROFILE.format(engine=engine, serves=_SERVES[engine]))
+        return [sys.executable, "-m", "launcher", command, "--profile", profile, "--target", self.target]
+
+    def _answer(self, *command: str | Path, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+        done = self.machine.run(command, environ=environ)
+        assert done.returncode == 0, done.stderr
+        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return answer
+
+
+def founding_host(folder: Path, lab: Lab, situation: Situation, flashinfer: str) -> FoundingHost:
+    """Such a machine in a folder of the test's own."""
+    machine = Machine(folder, toolkit=lab.toolkit if situation.system else None)
+    return FoundingHost(machine, lab.environment(flashinfer, with_compiler=situation.wheel), situation)
+
+
+def release(text: str) -> tuple[int, ...]:
+    """ "12.8" to (12, 8): releases are compared as numbers."""
+    return tuple(int(part) for part in text.split("."))
