@@ -74,9 +74,7 @@ def planned(wish: Wish, at: Here) -> Planned:
         engine = ENGINES[asked.profile.engine]
         facts = looking.look(asked, environ=at.environ, cwd=at.cwd, target=wish.target, engine_packages=engine.PACKAGES)
     else:
-        if wish.target is not None:
-            raise UsageError("--target looks at this machine and --facts does not: leave one of them out.")
-        facts = facts_files.load(wish.facts_file)
+        facts = _from_file(wish.facts_file, wish.target)
         asked = _load(wish, at, facts.caller.environ)
     return Planned(plan=make_plan(asked, facts, wish.request), facts=facts, asked=asked)
 
@@ -84,7 +82,7 @@ def planned(wish: Wish, at: Here) -> Planned:
 def facts_alone(profile: str | None, target: str | None, facts_file: str | None, at: Here) -> Facts:
     """What is here, without a plan: for a profile's target, for the one named, or for none."""
     if facts_file is not None:
-        return facts_files.load(facts_file)
+        return _from_file(facts_file, target)
     asked = _load(Wish(profile=profile), at, at.environ) if profile is not None else None
     packages = ENGINES[asked.profile.engine].PACKAGES if asked else ()
     return looking.look(asked, environ=at.environ, cwd=at.cwd, target=target, engine_packages=packages)
@@ -132,6 +130,13 @@ def require_linux(system: str) -> None:
     if system != "Linux":
         sentence = f"A launch needs Linux, and this is {system}; commands that only read work here."
         raise Refused([findings.error("not-linux", sentence)])
+
+
+def _from_file(path: str, target: str | None) -> Facts:
+    """Another machine's facts, which name their target themselves."""
+    if target is not None:
+        raise UsageError("--target looks at this machine and --facts does not: leave one of them out.")
+    return facts_files.load(path)
 
 
 def _load(wish: Wish, at: Here, environ: Mapping[str, str]) -> Asked:

@@ -44,6 +44,8 @@ def _difference(plan: Plan, shown: Plan, environ: Mapping[str, str]) -> Iterator
         else:
             sign, style = ("~", "bold yellow") if real.name in environ else ("+", "bold green")
             yield Line(assignment(change), lead=sign, indent=2, lead_style=style, whole=True)
+            if change.origin == "cuda":  # what the launch hangs on; `explain` has the reason of every variable
+                yield Line(change.because, indent=6, hanging=0, style="dim")
     for because, names in by_reason(gone).items():
         yield Line(f"{' '.join(names)}: {because}", lead="-", indent=2, lead_style="bold red")
     if same:

@@ -28,6 +28,7 @@ WRONG = [
     ("sglang --profile x --json", "--json belongs to a query: add --dry-run"),
     ("sglang --profile x --facts f.json", "--facts describes another machine: add --dry-run"),
     ("check --profile x --target t --facts f.json", "--target looks at this machine and --facts does not"),
+    ("facts --target t --facts f.json", "--target looks at this machine and --facts does not"),
     ("check --profile x --env NAME", "--env takes NAME=VALUE; --keep-env NAME keeps a variable of yours"),
     ("check --profile x --env =v", "--env takes NAME=VALUE"),
     ("env --profile x --facts f.json -- true", "--facts describes another machine"),

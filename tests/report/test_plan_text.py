@@ -87,6 +87,12 @@ def test_a_dry_run_compares_with_the_callers_environment() -> None:
     assert "  + NEW=1\n  ~ OTHER=2\n  - GONE: no\n  = 1 variable as you have it: SAME\n" in text
 
 
+def test_a_dry_run_says_why_for_what_the_cuda_decision_sets() -> None:
+    changes = (a_change("CUDA_HOME", "/c", origin="cuda", because="it suits"), a_change("PLAIN", "1"))
+    text = plain(dry_run_lines(a_plan(changes), {}, ()))
+    assert "  + CUDA_HOME=/c\n      it suits\n  + PLAIN=1\n" in text
+
+
 def test_a_launch_tells_notes_only_when_asked() -> None:
     findings = (a_finding(Severity.WARNING, message="Careful."), a_finding(Severity.NOTE, message="By the way."))
     plan = a_plan(findings=findings)
