@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,7 +45,7 @@ def test_what_only_looks_like_the_beginning_is_shown_in_the_end() -> None:
 def test_wherever_the_reads_are_cut_the_result_is_that_of_one_read(text: list[bytes], cuts: list[int]) -> None:
     whole = b"".join(text)
     edges = sorted({min(cut, len(whole)) for cut in cuts} | {0, len(whole)})
-    pieces = [whole[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    pieces = [whole[begin:end] for begin, end in itertools.pairwise(edges)]
     assert through(Masker([SECRET]), *pieces) == whole.replace(SECRET.encode(), b"***")
 
 

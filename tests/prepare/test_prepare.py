@@ -1,0 +1,184 @@
+"""What must exist before exec: made whole or not at all, made again only where it differs, never inside the target."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from launcher.errors import Refused
+from launcher.model import Step
+from launcher.prepare import carry_out_steps
+from launcher.prepare.driver_functions import DRIVER_FUNCTIONS
+from launcher.prepare.stub_library import shared_library
+
+
+def step(action: str, path: Path, source: Path | None = None, leave_out: tuple[str, ...] = ()) -> Step:
+    """A step for a test."""
+    return Step(
+        action=action,  # type: ignore[arg-type]
+        path=str(path),
+        because="a test wants it",
+        source=str(source) if source else None,
+        leave_out=leave_out,
+    )
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, str]]:
+    """Every entry below a folder with its inode and what it leads to."""
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_ino, os.readlink(path) if path.is_symlink() else "")
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> Path:
+    """nvidia/cu13 as the wheels lay it out: lib without lib64, versioned libraries only."""
+    root = tmp_path / "site-packages/nvidia/cu13"
+    for name in ("bin/nvcc", "bin/nvcc.profile", "bin/ptxas", "include/cuda.h", "nvvm/bin/cicc", "lib/libcudart.so.13"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+    (root / "lib/libcudart_static.a").touch()
+    return root
+
+
+def test_a_folder_is_made_private_with_what_is_missing_above_it(tmp_path: Path) -> None:
+    carry_out_steps([step("folder", tmp_path / "a/b")])
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a", "a/b")] == [0o700, 0o700]
+
+
+def test_a_view_adds_what_the_wheels_lack(tmp_path: Path, wheels: Path) -> None:
+    view = tmp_path / "cache/view"
+    carry_out_steps([step("view", view, wheels)])
+    assert (view / "bin").is_dir() and not (view / "bin").is_symlink(), (
+        "nvcc takes the folder it is called in for its own"
+    )
+    assert (view / "bin/nvcc").read_text() == "bin/nvcc"
+    assert (view / "lib64/libcudart.so").read_text() == "lib/libcudart.so.13"
+    assert (view / "lib/libcudart.so").exists()
+    assert (view / "lib64/stubs/libcuda.so").exists()
+    assert (view / "include/cuda.h").exists() and (view / "nvvm/bin/cicc").exists()
+
+
+def test_the_target_is_never_written_to(tmp_path: Path, wheels: Path) -> None:
+    before = snapshot(wheels)
+    carry_out_steps([step("view", tmp_path / "cache/view", wheels)])
+    assert snapshot(wheels) == before
+
+
+def test_what_is_there_already_is_left_alone(tmp_path: Path, wheels: Path) -> None:
+    steps = [step("view", tmp_path / "c/view", wheels), step("hide-root", tmp_path / "c/hidden")]
+    carry_out_steps(steps)
+    before = snapshot(tmp_path / "c")
+    carry_out_steps(steps)
+    assert snapshot(tmp_path / "c") == before
+
+
+def test_a_view_follows_its_wheels(tmp_path: Path, wheels: Path) -> None:
+    view = tmp_path / "cache/view"
+    carry_out_steps([step("view", view, wheels)])
+    (wheels / "lib/libcurand.so.10").touch()
+    carry_out_steps([step("view", view, wheels)])
+    assert (view / "lib64/libcurand.so").exists()
+    assert [path.name for path in view.parent.iterdir() if path.name != ".lock"] == ["view"], (
+        "nothing half-made is left"
+    )
+
+
+def test_two_launchers_at_once_make_one_whole_view(tmp_path: Path, wheels: Path) -> None:
+    view = tmp_path / "cache/view"
+    threads = [threading.Thread(target=carry_out_steps, args=([step("view", view, wheels)],)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (view / "lib64/libcudart.so").exists()
+    assert {path.name for path in view.parent.iterdir()} == {"view", ".lock"}
+
+
+def test_a_root_without_a_compiler_has_lib_and_lib64_and_says_what_it_is(tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden"
+    carry_out_steps([step("hide-root", hidden)])
+    assert (hidden / "lib").is_dir() and (hidden / "lib64").is_dir()
+    assert not (hidden / "bin").exists()
+    assert "gpulaunch" in (hidden / "README").read_text()
+
+
+def test_a_folder_of_links_holds_everything_but_the_nvcc(tmp_path: Path) -> None:
+    source = tmp_path / "bin"
+    source.mkdir()
+    for name in ("gcc", "ls", "nvcc"):
+        (source / name).touch()
+    carry_out_steps([step("links", tmp_path / "links", source, ("nvcc",))])
+    names = {path.name for path in (tmp_path / "links").iterdir() if not path.name.startswith(".")}
+    assert names == {"gcc", "ls"}
+    assert (tmp_path / "links/gcc").resolve() == source / "gcc"
+
+
+def test_programs_still_run_through_links_to_the_systems_folder(tmp_path: Path) -> None:
+    carry_out_steps([step("links", tmp_path / "links", Path("/usr/bin"), ("nvcc",))])
+    for program in ("ls", "env", "which"):
+        if Path("/usr/bin", program).exists():
+            found = shutil.which(program, path=str(tmp_path / "links"))
+            assert found and subprocess.run([found, "--version"], capture_output=True).returncode in (0, 2)
+    assert shutil.which("nvcc", path=str(tmp_path / "links")) is None
+
+
+def test_every_failure_is_told_at_once_and_nothing_half_made_is_left(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Refused) as refused:
+        carry_out_steps(
+            [
+                step("folder", tmp_path / "file/below"),
+                step("view", tmp_path / "view", tmp_path / "gone"),
+                step("folder", tmp_path / "ok"),
+            ]
+        )
+    assert [finding.code for finding in refused.value.findings] == ["prepare-failed", "prepare-failed"]
+    assert (tmp_path / "ok").is_dir()
+    assert not (tmp_path / "view").exists()
+
+
+def test_the_tiny_model_is_made_once_and_is_the_same_everywhere(tmp_path: Path) -> None:
+    one, other = tmp_path / "a/tiny.gguf", tmp_path / "b/tiny.gguf"
+    carry_out_steps([step("tiny-model", one), step("tiny-model", other)])
+    assert one.read_bytes() == other.read_bytes()
+    assert one.read_bytes().startswith(b"GGUF")
+    assert [path.name for path in one.parent.iterdir()] == ["tiny.gguf"]
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A C function that calls the driver, and a stub of libcuda beside it."""
+    (tmp_path / "f.c").write_text("extern int cuInit(unsigned); int f(void) { return cuInit(0); }\n")
+    stub = shared_library("libcuda.so.1", platform.machine(), DRIVER_FUNCTIONS)
+    (tmp_path / "libcuda.so").write_bytes(stub)
+    return tmp_path
+
+
+@pytest.mark.parametrize("flags", [(), ("-Wl,--as-needed",), ("-Wl,--no-undefined",)])
+def test_a_real_linker_takes_the_stub_for_libcuda(linked: Path, flags: tuple[str, ...]) -> None:
+    """unslothai/unsloth-zoo#1099: `-lcuda` fails after minutes of compiling where there is no stub."""
+    command = ["gcc", "-shared", "-fPIC", *flags, "f.c", "-o", "f.so", "-L.", "-lcuda"]
+    subprocess.run(command, cwd=linked, check=True)
+    assert b"libcuda.so.1" in (linked / "f.so").read_bytes(), "the library asks for the driver at run time"
+
+
+def test_the_control_does_not_link(linked: Path) -> None:
+    (linked / "libcuda.so").unlink()
+    command = ["gcc", "-shared", "-fPIC", "f.c", "-o", "f.so", "-L.", "-nodefaultlibs", "-lcuda-of-nobody"]
+    assert subprocess.run(command, cwd=linked, capture_output=True).returncode != 0
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_a_stub_is_written_for_each_machine(machine: str) -> None:
+    stub = shared_library("libcuda.so.1", machine)
+    assert stub[:4] == b"\x7fELF"
+    assert int.from_bytes(stub[18:20], "little") == {"x86_64": 62, "aarch64": 183}[machine]
