@@ -15,7 +15,7 @@ class Names(click.Group):
     """`reserved` are names that come with a later version."""
 
     def __init__(self, *args: Any, reserved: tuple[str, ...] = (), **rest: Any) -> None:
-        super().__init__(*args, **rest)
+        super().__init__(*args, **{"no_args_is_help": False, **rest})
         self.reserved = reserved
 
     def resolve_command(

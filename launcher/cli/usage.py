@@ -22,6 +22,9 @@ def _said(error: click.ClickException, *, takes_flags: bool) -> str:
         near = f"; did you mean {error.possibilities[0]}?" if error.possibilities else ""
         return f"there is no option {error.option_name}{near}{engine_flags}"
     message = error.format_message().rstrip(".")
+    if message == "Missing command" and isinstance(error, click.UsageError) and error.ctx:
+        group = error.ctx.command
+        return f"which of {', '.join(group.list_commands(error.ctx))}?" if isinstance(group, click.Group) else message
     if message.startswith("Got unexpected extra argument"):
         return f"{message[:1].lower()}{message[1:]}{engine_flags}"
     return f"{message[:1].lower()}{message[1:]}"

@@ -36,6 +36,7 @@ WRONG = [
     ("env --profile x --format yaml", "'yaml' is not one of 'shell', 'json'"),
     ("explain --profile x no-target", "name a CODE or a --profile, not both"),
     ("explain toolkit-hide", "there is no code 'toolkit-hide': did you mean toolkit-hidden?"),
+    ("profiles", "profiles: which of copy, list, show?"),
     ("profiles show", "missing argument 'PROFILE'"),
 ]
 
