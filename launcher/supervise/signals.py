@@ -43,6 +43,9 @@ class Inbox:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # One more Ctrl-C after the end would be delivered by restoring the mask, before the outcome is written down.
+        for _received in self.read():
+            pass
         os.close(self.descriptor)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
