@@ -45,14 +45,13 @@ def opened(log: PurePath | None, findings: Iterable[Finding], *, quiet: bool) ->
 
 
 def outcome(ended: Outcome) -> Iterator[Line]:
-    """Cause and code at the very end; after a failure the last lines and the log come first. `ended` is masked."""
-    if not ended.requested:
-        last = ended.last_lines[-LAST_LINES:]
-        if last:
-            yield Line("the server's last lines:", style="dim")
-            yield from (Line(line, indent=2, whole=True) for line in last)
-        if ended.log:
-            yield Line(ended.log, lead="log:", whole=True)
+    """Cause and code at the very end, the log before it; after a failure the last lines first. `ended` is masked."""
+    last = ended.last_lines[-LAST_LINES:]
+    if last and not ended.requested:
+        yield Line("the server's last lines:", style="dim")
+        yield from (Line(line, indent=2, whole=True) for line in last)
+    if ended.log:
+        yield Line(ended.log, lead="log:", whole=True)
     started = ended.child != "not started"
     # A server may use 75 or 78 for purposes of its own.
     whose = ", the server's own" if ended.origin == "child" else ""

@@ -193,8 +193,14 @@ def test_stop_ends_what_runs_and_the_launch_calls_it_a_success(caller: Caller) -
         stopped = caller("stop", "server")
         assert stopped.code == 0
         assert "stopped: server, run " in stopped.err
+        assert process.stderr is not None
+        said = process.stderr.read().splitlines()
         process.wait(timeout=60)
         assert process.returncode == 0
+        assert said[-1].startswith("gpulaunch: ended: stopped by SIGTERM")
+        assert said[-1].endswith("(exit code 0)")
+        assert said[-2] == f"gpulaunch: log: {runs(caller)[0] / 'server.log'}"
+        assert not any("last lines" in line for line in said)
         assert caller("stop", "server").err == "gpulaunch: nothing is running of server\n"
 
 
