@@ -1,8 +1,8 @@
 """Who is still alive of what a test started: counted by the kernel's own bookkeeping, never by names or marks.
 
 A process can rewrite its argv and wipe its environment (setproctitle does), change its session and leave its parent. It
-cannot leave the tree below a sub-reaper, its pid namespace or, unless somebody moves it, its cgroup. Three corrals use
-one of these each; whatever is left in a corral when it closes is killed.
+cannot leave the tree below a sub-reaper, its pid namespace or, unless somebody moves it, its cgroup. A corral uses one
+of these, or all; whatever is left in it when it closes is killed.
 """
 
 from __future__ import annotations
@@ -152,19 +152,21 @@ class CgroupCorral(Corral):
 
     @classmethod
     def unavailable(cls) -> str | None:
-        return Cgroup.unavailable()
+        return Cgroup.unavailable() or super().unavailable()
 
     def _open(self) -> None:
+        super()._open()
         self.cgroup = Cgroup.create()
 
     def _close(self) -> None:
         assert self.cgroup is not None
         self.cgroup.remove()
+        super()._close()
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
         assert self.cgroup is not None
-        with self.cgroup.entered():
+        with super()._inside(), self.cgroup.entered():
             yield
 
     def _members(self) -> list[_Stat]:
@@ -193,9 +195,10 @@ class NamespaceCorral(Corral):
             return "a private pid namespace needs root"
         if shutil.which("unshare") is None:
             return "unshare (util-linux) is missing"
-        return None
+        return super().unavailable()
 
     def _open(self) -> None:
+        super()._open()
         # PID 1 of the namespace must outlive the run, or the kernel would sweep for the program under test; and it must
         # reap, as any init does, or the dead would look alive to it. An ignored SIGCHLD reaps and is kept through exec.
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
@@ -212,6 +215,7 @@ class NamespaceCorral(Corral):
 
     def _close(self) -> None:
         os.close(self._namespace)
+        super()._close()
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
@@ -219,7 +223,8 @@ class NamespaceCorral(Corral):
         own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         _checked(_libc.setns(self._namespace, CLONE_NEWPID))
         try:
-            yield
+            with super()._inside():
+                yield
         finally:
             _checked(_libc.setns(own, CLONE_NEWPID))
             os.close(own)
@@ -241,6 +246,15 @@ class NamespaceCorral(Corral):
             process.wait(KILL_SECONDS)
         self._init.wait(KILL_SECONDS)
         super()._kill()
+
+
+class FencedCorral(NamespaceCorral, CgroupCorral):
+    """A pid namespace that counts, in a cgroup that also shows which cgroups were left behind. For root."""
+
+    def inner_cgroups(self) -> list[str]:
+        """The cgroups that somebody made in ours and did not remove."""
+        assert self.cgroup is not None
+        return sorted(entry.name for entry in self.cgroup.folder.iterdir() if entry.is_dir())
 
 
 @dataclass(frozen=True)

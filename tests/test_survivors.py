@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from tests.helpers import eventually
 from tests.hostiles import hostile, processes
-from tests.survivors import CgroupCorral, Corral, NamespaceCorral, parse_stat
+from tests.survivors import CgroupCorral, Corral, FencedCorral, NamespaceCorral, parse_stat
+
+KINDS = {"reaper": Corral, "cgroup": CgroupCorral, "namespace": NamespaceCorral, "fenced": FencedCorral}
 
 HIDDEN = ("--worker", "--double-fork", "--worker-ignores-term", "--worker-setproctitle")
 
 
-@pytest.fixture(params=[Corral, CgroupCorral, NamespaceCorral], ids=["reaper", "cgroup", "namespace"])
+@pytest.fixture(params=list(KINDS.values()), ids=list(KINDS))
 def corral(request: pytest.FixtureRequest) -> Iterator[Corral]:
     reason = request.param.unavailable()
     if reason:
@@ -62,7 +64,7 @@ def test_waiting_ends_with_the_last_of_them(corral: Corral, tmp_path: Path) -> N
     assert corral.wait_empty(10) == []
 
 
-@pytest.mark.parametrize("kind", [Corral, CgroupCorral, NamespaceCorral])
+@pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
 def test_whoever_is_left_is_killed_when_the_corral_closes(kind: type[Corral], tmp_path: Path) -> None:
     reason = kind.unavailable()
     if reason:
