@@ -20,9 +20,12 @@ from launcher import findings
 from launcher.errors import Refused
 from launcher.model import Finding, Outcome
 from launcher.paths import Places
+from launcher.private_files import make_private, write_private
 
 LOG = "server.log"
 _STAMP = "%Y%m%dT%H%M%SZ"
+
+Identity = tuple[int, int]  # a pid and the start time of its process
 
 
 @dataclass(frozen=True)
@@ -61,15 +64,9 @@ class Run:
             finally:
                 os.close(descriptor)
 
-    def record_processes(self, leader: Any, processes: Iterable[Any]) -> None:
+    def record_processes(self, supervisor: Identity | None, leader: Identity, processes: Iterable[Identity]) -> None:
         """Which processes belong to the run, by pid and start time, and who supervises it."""
-        from launcher.supervise.processes import identify
-
-        document = {
-            "supervisor": identify(os.getpid()),
-            "leader": leader,
-            "processes": list(processes),
-        }
+        document = {"supervisor": supervisor, "leader": leader, "processes": list(processes)}
         self._write("processes.json", document)
 
     def close(self, outcome: Outcome) -> None:
@@ -142,22 +139,6 @@ def find_run(places: Places, reference: str | None) -> Recorded:
         )
         raise Refused([findings.error("no-such-run", what, fix=fix)])
     return found[0]
-
-
-def make_private(folder: Path) -> None:
-    """The folder and those above it that are missing, all 0700 whatever the umask."""
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    for place in reversed(missing):
-        place.mkdir(mode=0o700, exist_ok=True)
-
-
-def write_private(path: Path, text: str) -> None:
-    """A 0600 file, whole or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    beside.replace(path)
 
 
 def _recorded(runs: Path, profile: str | None) -> Iterator[Recorded]:

@@ -31,7 +31,7 @@ def check(situation: Situation, command: Command) -> Iterator[Finding]:
     if wish.count is not None and len(visible) < wish.count:
         yield findings.error(
             "too-few-gpus",
-            f"The profile asserts {wish.count} GPUs; {len(visible)} can be used here.",
+            f"The profile asserts {_counted(wish.count)}; {len(visible)} can be used here.",
             fix="Check CUDA_VISIBLE_DEVICES, nvidia-smi, and gpus.count with tp-size in the profile.",
             where=situation.asked.where("gpus.count"),
         )
@@ -63,5 +63,9 @@ def _contradiction(situation: Situation) -> Iterator[Finding]:
 
 def _wished(situation: Situation) -> str:
     wish = situation.profile.gpus
-    count = f"{wish.count} GPUs" if wish.count is not None else "GPUs"
+    count = "GPUs" if wish.count is None else _counted(wish.count)
     return f"{count} of compute capability {', '.join(wish.capability)}" if wish.capability else count
+
+
+def _counted(count: int) -> str:
+    return "1 GPU" if count == 1 else f"{count} GPUs"

@@ -97,7 +97,10 @@ def _hidden(situation: Situation, choice: Choice) -> Iterator[Finding]:
     yield from _below_floor(situation)
     uncompiled = [phrase for consumer in installed(situation) if (phrase := consumer.compiles(situation))]
     if not uncompiled:
-        yield findings.note("toolkit-hidden", _hidden_message(situation, choice, "nothing here is known to need one"))
+        lost = "nothing here is known to need one"
+        if situation.assumed:
+            lost = "what would have to be compiled could not be told"
+        yield findings.note("toolkit-hidden", _hidden_message(situation, choice, lost))
         return
     asked = situation.profile.cuda.toolkit == "hide"
     lost = f"these cannot be compiled: {'; '.join(uncompiled)}"

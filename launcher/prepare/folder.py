@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from launcher.model import Step
-from launcher.runs import make_private
+from launcher.private_files import make_private
 
 
 def carry_out(step: Step) -> None:

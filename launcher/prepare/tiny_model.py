@@ -11,7 +11,7 @@ from typing import Any
 
 from launcher.model import Step
 from launcher.prepare.failure import Failure
-from launcher.runs import make_private
+from launcher.private_files import make_private
 
 WIDTH, INNER, LAYERS, HEADS, KEY_HEADS, CONTEXT = 64, 128, 2, 2, 1, 512
 SPECIAL = ("<|unk|>", "<|bos|>", "<|eos|>", "<|pad|>", "<|im_start|>", "<|im_end|>")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from launcher.runs import make_private
+from launcher.private_files import make_private
 
 MANIFEST = ".gpulaunch-manifest.json"
 

@@ -46,6 +46,7 @@ class Supervisor:
         self._notifier = Notifier(environ)
         self._times = Times(grace=plan.grace, ready_within=plan.ready.timeout if plan.ready else 0.0)
         self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._self = processes.identify(os.getpid())
         self._wait_status: int | None = None
         self._stopped_by: signal.Signals | None = None
         self._asked_at = 0.0
@@ -229,7 +230,7 @@ class Supervisor:
         current = self._left()
         self._known.update(current)
         self._guard.tell(current)
-        self._run.record_processes(self._leader, current)
+        self._run.record_processes(self._self, self._leader, current)
 
     def _is_ours(self, pid: int) -> bool:
         return pid in {process.pid for process in self._known} or pid in {process.pid for process in self._left()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from typing import Any
 
 
 def options() -> argparse.ArgumentParser:
@@ -43,7 +44,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def parameters(xllamacpp, wished):  # type: ignore[no-untyped-def]
+def parameters(xllamacpp: Any, wished: argparse.Namespace) -> Any:
     """llama.cpp's own parameters for the options."""
     found = xllamacpp.CommonParams()
     found.model.path = wished.model
