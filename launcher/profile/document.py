@@ -81,5 +81,11 @@ def short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
+def named(key: str) -> str:
+    """A key as it may be printed. Who writes NAME=VALUE: for a key may have written a secret after the sign."""
+    name, equals, _ = key.partition("=")
+    return short(f"{name}=..." if equals else name)
+
+
 def _message(key: str, what: str) -> str:
-    return shown(f"{short(key)}: {what}." if key else f"{what}.")
+    return shown(f"{named(key)}: {what}." if key else f"{what}.")

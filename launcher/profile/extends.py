@@ -14,7 +14,7 @@ from launcher.errors import Refused
 from launcher.model import Where
 from launcher.paths import Places
 from launcher.profile.document import Document, dotted, shown
-from launcher.profile.lookup import Located, locate
+from launcher.profile.lookup import Located, identity, locate
 
 Reader = Callable[[Located], Document]
 Chain = tuple[Located, ...]
@@ -42,7 +42,7 @@ class _Merging:
 
     def whole(self, located: Located, chain: Chain) -> Document:
         """A file with its parents below it."""
-        path = located.path.resolve()
+        path = identity(located.path)
         if path not in self.done:
             own = self.read(located)
             document = Document(own.file, findings=list(own.findings), incomplete=own.incomplete)
@@ -76,9 +76,9 @@ def _parents(own: Document) -> list[str]:
 
 def _judge(chain: Chain, located: Located, place: Where) -> None:
     """Raises Refused for a circle."""
-    path = located.path.resolve()
+    path = identity(located.path)
     names = [link.label for link in (*chain, located)]
-    if path in {link.path.resolve() for link in chain}:
+    if path in {identity(link.path) for link in chain}:
         what = f"{shown(' -> '.join(names))} is a circle."
         raise Refused([findings.error("profile-extends", what, fix="Remove one of them.", where=place)])
     if len(names) > _LONGEST_CHAIN:

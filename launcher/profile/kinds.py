@@ -29,6 +29,7 @@ _GLOB = re.compile(r"[A-Za-z_*?\[][A-Za-z0-9_*?\[\]!-]*")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _CAPABILITY = re.compile(r"(?P<major>[0-9]{1,2})\.(?P<minor>[0-9])")
 _CAPABILITY_LIKE = re.compile(r"(?i:(?:sm|compute)_?)?(?P<major>[0-9]{1,2})\.?(?P<minor>[0-9])(?P<rest>[a-z]?|\+PTX)")
+_MAJOR = re.compile(r"[0-9]|1[0-9]")
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _TOOLKITS = ("auto", "keep", "wheel", "provision", "hide")
 
@@ -126,12 +127,10 @@ def _not_reserved(name: str) -> None:
 def _variable(name: Any) -> str:
     text = _text(name)
     if "=" in text:
-        # What follows may be a secret.
-        raise wrong(f"{short(text.partition('=')[0])}=... holds a value", "Values stand below env.set, as NAME: VALUE.")
+        raise wrong("it holds a value", "Values stand below env.set, as NAME: VALUE.")
     _not_reserved(text)
     if not _VARIABLE.fullmatch(text):
-        what = f"{short(text)!r} can be no variable here"
-        raise wrong(what, "Write whole names; letters, digits and _, a letter first.")
+        raise wrong("it can be no variable here", "Write whole names; letters, digits and _, a letter first.")
     return text
 
 
@@ -158,6 +157,8 @@ def _capability(value: Any) -> str:
     if _CAPABILITY.fullmatch(text):
         return text
     like = _CAPABILITY_LIKE.fullmatch(text)
+    if _MAJOR.fullmatch(text):
+        raise wrong(f"{text} is no compute capability", f"Write it as {text}.0.")
     if like and like["rest"]:
         plain = f"{like['major']}.{like['minor']}"
         raise wrong(f"{text} has a suffix", f"Write {plain}: each library gets the form that it needs.")

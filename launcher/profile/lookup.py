@@ -78,6 +78,14 @@ def locate(reference: str, *, places: Places, relative_to: str, beside: str = ""
     return Located(path=found[0], label=label(found[0]), folder=None, name=reference, findings=shadowed)
 
 
+def identity(path: Path) -> Path:
+    """The file itself, behind symlinks; the path as it is where that cannot be told."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
 def label(path: Path) -> str:
     """A shipped profile is named alike on every machine."""
     return f"{SHIPPED}/{path.name}" if path.parent == shipped_folder() else str(path)

@@ -69,7 +69,7 @@ def _judge_name(name: str, document: Document) -> None:
         document.error("profile-value", key, "an option stands here without dashes in front", f"Write {bare}.")
     elif not _NAME.fullmatch(name):
         fix = "Write its long name, such as port, and its value after the colon."
-        document.error("profile-value", key, f"{short(name)!r} is no option", fix)
+        document.error("profile-value", key, "it is no option", fix)
 
 
 def _judge_value(value: Any, key: str, document: Document) -> None:

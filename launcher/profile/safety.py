@@ -15,6 +15,7 @@ from pathlib import Path
 
 from launcher import findings
 from launcher.model import Finding, Where
+from launcher.profile.lookup import identity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +55,8 @@ def check(path: Path, label: str, *, uid: int) -> Iterator[Finding]:
 
 def _places(path: Path) -> tuple[Path, ...]:
     """The file behind symlinks, its folder, and the folder of the link, in which the link could be replaced."""
-    try:
-        real = path.resolve()
-    except (OSError, RuntimeError):
-        return ()
-    return tuple(dict.fromkeys((real, real.parent, path.parent.resolve())))
+    real = identity(path)
+    return tuple(dict.fromkeys((real, real.parent, identity(path.parent))))
 
 
 def _look(place: Path) -> Access | None:

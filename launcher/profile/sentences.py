@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from launcher.profile.document import REFUSED, Document, short
+from launcher.profile.document import REFUSED, Document, named, short
 from launcher.profile.schema import EngineName, Profile
 
 # What a mapping looks like, for those who wrote something else in its place.
@@ -32,18 +32,22 @@ def tell(error: ValidationError, document: Document) -> None:
     for entry in error.errors(include_url=False):
         if entry["input"] is REFUSED or (document.incomplete and entry["type"] == "missing"):
             continue
-        key = _dotted(entry["loc"])
+        key = _dotted(entry, document)
         code, what, fix = _words(entry, key)
         document.error(code, key, what, fix)
 
 
-def _dotted(location: tuple[int | str, ...]) -> str:
-    """The key as it stands in the file, without what pydantic adds for the union of `ready` and keys of mappings."""
+def _dotted(entry: Any, document: Document) -> str:
+    """The key as it stands in the file. Pydantic adds the member of the union of `ready`, a mark for keys of mappings,
+    and an index where one value stands for a list.
+    """
+    location: tuple[int | str, ...] = entry["loc"]
     if location[0] == "ready":
         location = (location[0], *location[2:])
-    if location[-1] == "[key]":
+    if location[-1] == "[key]" and entry["type"] != "extra_forbidden":
         location = location[:-1]
-    return ".".join(map(str, location))
+    key = ".".join(map(str, location))
+    return key.rpartition(".")[0] if isinstance(location[-1], int) and key not in document.lines else key
 
 
 def _words(entry: Any, key: str) -> tuple[str, str, str]:
@@ -84,14 +88,16 @@ def _nearest(key: str) -> str:
 
 def _hint(parent: str, name: str, known: tuple[str, ...]) -> str:
     wanted = name.lower()
+    elsewhere = [
+        path for path in _every_key() if path.rpartition(".")[2] == wanted and path.rpartition(".")[0] != parent
+    ]
+    if elsewhere:
+        return f"Did you mean {' or '.join(elsewhere)}? "
     near = difflib.get_close_matches(wanted, known, n=1)
     if near:
         return f"Did you mean {near[0]}? "
     if parent == "env":
-        return f"Variables stand below env.set: set: {{{short(name)}: VALUE}}. "
-    elsewhere = [path for path in _every_key() if path.rpartition(".")[2] == wanted]
-    if elsewhere:
-        return f"Did you mean {' or '.join(elsewhere)}? "
+        return f"Variables stand below env.set: set: {{{named(name)}: VALUE}}. "
     return "Options of the engine stand below args. " if not parent else ""
 
 
@@ -112,7 +118,8 @@ def _parts(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     """The mappings below a mapping, by key."""
     for name, field in model.model_fields.items():
         for kind in _members(field.annotation):
-            if isinstance(kind, type) and issubclass(kind, BaseModel):
+            # Python 3.10 calls tuple[str, ...] a type too.
+            if isinstance(kind, type) and get_origin(kind) is None and issubclass(kind, BaseModel):
                 yield field.alias or name, kind
 
 

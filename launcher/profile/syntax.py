@@ -41,7 +41,7 @@ _SENTENCES = (
     ),
     (r"while scanning a double-quoted scalar", "an escape in double quotes is unknown", "Use single quotes, or \\\\."),
     (
-        r"flow (?:mapping|sequence)",
+        r"flow (?:mapping|sequence|node)",
         "a bracket is not closed, or a comma is missing",
         'Close it; inside brackets put a text that holds any of {{}}[], in quotes, as in "${{NAME}}".',
     ),

@@ -69,7 +69,7 @@ def _only_mapping(nodes: list[yaml.Node], document: Document) -> yaml.MappingNod
     if not nodes:
         document.error("profile-syntax", "", "there is nothing in it", _WHOLE, Where(document.file, None))
     elif len(nodes) > 1:
-        what, fix = "a second document (---) begins here", "One file holds one profile: use two files."
+        what, fix = "a second document begins here, after ---", "One file holds one profile: use two files."
         document.error("profile-syntax", "", what, fix, _place(nodes[1], document))
     elif not isinstance(nodes[0], yaml.MappingNode):
         kind = "a list" if isinstance(nodes[0], yaml.SequenceNode) else "one text"

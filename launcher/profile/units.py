@@ -29,7 +29,7 @@ def seconds(text: str) -> float:
         return 0.0
     parts = list(_QUANTITY.finditer(text))
     if not parts or "".join(part[0] for part in parts) != text or any(part["unit"] not in _SECONDS for part in parts):
-        raise _none("a duration", text, "s", "500ms, 60s, 5m or 1h")
+        raise _none("a duration", text, "s", "ms, s, m, h, d", "500ms, 60s, 5m or 1h30m")
     return sum(float(part["number"]) * _SECONDS[part["unit"]] for part in parts)
 
 
@@ -39,11 +39,11 @@ def size(text: str) -> int:
         return 0
     part = _QUANTITY.fullmatch(text)
     if part is None or part["unit"] not in _BYTES:
-        raise _none("a size", text, "MiB", "64MiB or 1GB")
+        raise _none("a size", text, "MiB", "B, kB, MB, GB, KiB, MiB, GiB", "64MiB or 1GB")
     return int(float(part["number"]) * _BYTES[part["unit"]])
 
 
-def _none(kind: str, text: str, unit: str, examples: str) -> NoQuantity:
+def _none(kind: str, text: str, unit: str, units: str, examples: str) -> NoQuantity:
     if _BARE.fullmatch(text):
-        return NoQuantity(f"{text} has no unit", f"Write {text}{unit}, if that is what you mean; or {examples}.")
+        return NoQuantity(f"{text} has no unit", f"Write {text}{unit}, or with another of the units {units}.")
     return NoQuantity(f"this is no {kind.partition(' ')[2]}", f"Write {kind} such as {examples}.")
