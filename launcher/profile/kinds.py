@@ -223,7 +223,7 @@ def _distribution(value: Any) -> str:
 
 
 _PLAIN = {"type": ["string", "number"]}
-_VARIABLES_NAME = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+_VARIABLES_NAME = {"type": "string", "pattern": f"^(?!(?:{'|'.join(RESERVED_VARIABLES)})$)[A-Za-z_][A-Za-z0-9_]*$"}
 _SECONDS = {"anyOf": [{"type": "string", "pattern": r"^(\d+(\.\d+)? ?(ms|s|m|min|h|d))+$"}, {"const": 0}]}
 _BYTES = {"anyOf": [{"type": "string", "pattern": r"^\d+(\.\d+)? ?(B|[kKMG]B|[KMG]iB)$"}, {"const": 0}]}
 

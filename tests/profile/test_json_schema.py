@@ -63,11 +63,14 @@ def _holds(value: Any, keyword: str, rule: Any, schema: dict[str, Any]) -> bool:
             if re.search(pattern, name)
         )
     if keyword == "additionalProperties":
-        others = (
-            [value[name] for name in value if name not in schema.get("properties", {})] if type(value) is dict else []
-        )
+        others = [entry for name, entry in value.items() if not _is_named(name, schema)] if type(value) is dict else []
         return not others if rule is False else all(is_valid(entry, rule) for entry in others)
     raise AssertionError(f"this test does not know {keyword}")
+
+
+def _is_named(name: str, schema: dict[str, Any]) -> bool:
+    patterns = schema.get("patternProperties", {})
+    return name in schema.get("properties", {}) or any(re.search(pattern, name) for pattern in patterns)
 
 
 def as_editors_read(value: Any) -> Any:
@@ -103,6 +106,7 @@ def test_it_accepts_every_shipped_profile_and_the_design_s_example() -> None:
     [
         "ready: none", "ready: {url: 'http://x/'}", "stop: {grace: 0}", "gpus: {select: [0, GPU-1], capability: 12.0}",
         "args: {a: 1, b: true, c: [1], d: {e: null}}", "extends: base", "model: null\nargs: null",
+        "args: {port: null}\nenv: {set: {A: null}}\nrequires: {torch: null}",
         "live: {stall: 1h30m}",
         "target: {python: self}", "cuda: {arch: ['12.0', 9.0]}", "log: {rotate: 1.5GiB}", "env: {set: {A: 1}}",
     ],
@@ -119,7 +123,8 @@ def test_it_accepts_what_the_loader_takes(bench: Bench, lines: str) -> None:
         "prot: 1", "stop: {grace: 60}", "stop: {graze: 60s}", "restart: {policy: always}", "gpus: {count: 0}",
         "gpus: 8",
         "ready: soon", "ready: {path: health}", "cuda: {arch: '12.0a'}", "log: {rotate: 64}", "env: {A: x}", "args: []",
-        "model: true", "command: a b", "target: /opt/venv",
+        "model: true", "command: a b", "target: /opt/venv", "env: {set: {A-B: x}}", "env: {set: {PATH: x}}",
+        "env: {unset: [CUDA_HOME]}",
     ],
 )  # fmt: skip
 def test_it_refuses_what_the_loader_refuses(bench: Bench, lines: str) -> None:
