@@ -5,8 +5,8 @@
 
 Needs Linux on x86_64, Python 3.10 to 3.13 with venv and pip, a C compiler and a package index; no root, no GPU.
 Everything is pinned, and a part that is there already is left alone. It writes nothing outside FOLDER.
-Downloads 2.4 GB (torch 531 MB, its NVIDIA libraries 1.7 GB, the compiler 0.1 GB); takes 3.7 GB of disk, as the four
-environments share their files by hard links.
+Downloads 3.0 GB (torch 0.5, its NVIDIA libraries 1.7, Triton 0.2, compilers 0.5) and takes 5.5 GB of disk: the five
+environments share their files by hard links. A minute on two cores where the index is near.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ SMALL = (
     "typing-extensions==4.15.0",
     "urllib3==2.5.0",
 )
-REPORTED = "flashinfer-python==0.6.8"  # the release of the founding report
-PINNED = "flashinfer-python==0.6.12"  # the release that sglang 0.5.14 pins
+REPORTED = ("flashinfer-python==0.6.8",)  # the release of the founding report
+# sglang 0.5.14 with the FlashInfer that it pins, and what else of its dependencies a CUDA decision looks at.
+SERVER = ("sglang==0.5.14", "flashinfer-python==0.6.12", "triton==3.6.0")
 # nvcc, its headers, its optimiser and CCCL: with torch's nvidia-cuda-runtime they make a compiler of nvidia/cu13.
 COMPILER = (
     "nvidia-cuda-nvcc==13.0.88",
@@ -80,6 +81,9 @@ COMPILER = (
     "nvidia-nvvm==13.0.88",
     "nvidia-cuda-cccl==13.0.85",
 )
+# What `pip install sglang==0.5.14` resolved to in 2026, through cuda-tile[tileiras]: a compiler of other releases than
+# the headers of CUDA 13.0 that torch pins.
+MIXED_COMPILER = ("nvidia-cuda-nvcc==13.2.86", "nvidia-cuda-crt==13.5.37", "nvidia-nvvm==13.2.86")
 TOOLKIT = (*COMPILER, "nvidia-cuda-runtime==13.0.96", "nvidia-curand==10.4.0.35")
 
 
@@ -93,13 +97,14 @@ class Part:
 
 
 def parts(lab: Path) -> tuple[Part, ...]:
-    """In the order in which they are made: the later environments link to the files of the first."""
-    first, with_compiler = lab / "founding", lab / "founding-wheel"
+    """In the order in which they are made: the later environments link to the files of earlier ones."""
+    founding, server = lab / "founding", lab / "server"
     return (
-        Part("founding", (*TORCH, *SMALL, REPORTED), _make_first_environment),
-        Part("founding-wheel", (REPORTED, *COMPILER), lambda folder: _make_from(first, folder, COMPILER)),
-        Part("pinned", (PINNED,), lambda folder: _make_from(first, folder, (PINNED,))),
-        Part("pinned-wheel", (PINNED, *COMPILER), lambda folder: _make_from(with_compiler, folder, (PINNED,))),
+        Part("founding", (*TORCH, *SMALL, *REPORTED), _make_first_environment),
+        Part("founding-wheel", COMPILER, lambda folder: _make_from(founding, folder, COMPILER)),
+        Part("server", SERVER, lambda folder: _make_from(founding, folder, SERVER)),
+        Part("server-wheel", COMPILER, lambda folder: _make_from(server, folder, COMPILER)),
+        Part("server-mixed", MIXED_COMPILER, lambda folder: _make_from(server, folder, MIXED_COMPILER)),
         Part("toolkit-13.0", TOOLKIT, _make_toolkit),
     )
 
@@ -115,7 +120,7 @@ def main() -> int:
         return 69
     lab.mkdir(parents=True, exist_ok=True)
     with _alone(lab):
-        earlier: tuple[str, ...] = ()
+        earlier: tuple[str, ...] = (str(lab), sys.base_prefix)
         for part in parts(lab):
             # A later part holds files of the earlier ones, so it is made anew with them.
             earlier += (part.name, *part.made_from)
@@ -174,14 +179,14 @@ def _alone(lab: Path) -> Iterator[None]:
 
 def _make_first_environment(folder: Path) -> None:
     venv.create(folder, with_pip=True, symlinks=True)
-    _install(folder, (*TORCH, *SMALL, REPORTED))
+    _install(folder, (*TORCH, *SMALL, *REPORTED))
     # Proves that it can be imported, and leaves the bytecode for the environments that link to it.
     _run([folder / "bin/python", "-c", "import torch, torch.utils.cpp_extension, flashinfer.jit; "
           "assert torch.version.cuda == '13.0', torch.version.cuda"])  # fmt: skip
 
 
 def _make_from(origin: Path, folder: Path, more: tuple[str, ...]) -> None:
-    """An environment of its own whose files are links to another one's; pip replaces files and never writes into one."""
+    """An environment of its own whose files are links to another one's: pip replaces files, it writes into none."""
     venv.create(folder, with_pip=False, symlinks=True)
     for part in (_site(origin).relative_to(origin), Path("bin")):
         for entry in sorted((origin / part).iterdir()):
@@ -215,7 +220,7 @@ def _install(environment: Path, requirements: tuple[str, ...]) -> None:
 
 
 # No dependencies: every one is pinned above. No cache: it would keep every wheel a second time.
-_HOW = ("--quiet", "--no-deps", "--no-cache-dir", "--no-compile", "--only-binary", ":all:", "--disable-pip-version-check")
+_HOW = ("--quiet", "--no-deps", "--no-cache-dir", "--no-compile", "--only-binary=:all:", "--disable-pip-version-check")
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -223,7 +228,7 @@ _HOW = ("--quiet", "--no-deps", "--no-cache-dir", "--no-compile", "--only-binary
 
 
 def _make_toolkit(folder: Path) -> None:
-    """A complete root from wheels: targets/x86_64-linux with lib and include, unversioned libraries, a stub of libcuda."""
+    """A complete root from wheels: targets/x86_64-linux, unversioned names of libraries, a stub of libcuda."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as unpacked:
         _run([sys.executable, "-m", "pip", "install", "--target", unpacked, *_HOW, *TOOLKIT])
         shutil.move(Path(unpacked, "nvidia/cu13"), folder)

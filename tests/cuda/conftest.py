@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.cuda import lab as labs
-from tests.cuda.lab import VERSIONS, Lab
+from tests.cuda.lab import Lab
 from tests.cuda.situations import SITUATIONS, FoundingHost, Situation, founding_host
 
-Hosts = Callable[[Situation, str], FoundingHost]
+Hosts = Callable[[Situation], FoundingHost]
 
 
 @pytest.fixture(scope="session")
@@ -27,15 +27,15 @@ def lab() -> Lab:
 
 @pytest.fixture(scope="session")
 def hosts(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Hosts:
-    """A new founding host for a situation and a FlashInfer version."""
-    return lambda situation, flashinfer: founding_host(tmp_path_factory.mktemp("host"), lab, situation, flashinfer)
+    """A new founding host in a situation."""
+    return lambda situation: founding_host(tmp_path_factory.mktemp("host"), lab, situation)
 
 
 @pytest.fixture(
     scope="session",
-    params=[(situation, version) for situation in SITUATIONS for version in VERSIONS],
-    ids=lambda param: f"{param[0].name}-{param[1]}",
+    params=SITUATIONS,
+    ids=lambda situation: f"{situation.name}-{situation.flashinfer}",
 )
 def host(request: pytest.FixtureRequest, hosts: Hosts) -> FoundingHost:
-    """Each situation with each FlashInfer version, once."""
-    return hosts(*request.param)
+    """Each situation once."""
+    return hosts(request.param)

@@ -7,19 +7,22 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-VERSIONS = ("0.6.8", "0.6.12")  # the reported FlashInfer, and the one that sglang 0.5.14 pins
+PARTS = ("founding", "founding-wheel", "server", "server-wheel", "server-mixed", "toolkit-13.0")
 
 
 @dataclass(frozen=True)
 class Lab:
-    """The folder of the lab."""
+    """The folder of the lab.
+
+    `founding` is torch 2.11.0 (cu130) with FlashInfer 0.6.8, the reported one; `server` is sglang 0.5.14 with the
+    0.6.12 that it pins. `-wheel`: with the compiler of CUDA 13.0 from wheels; `-mixed`: with one of other releases.
+    """
 
     folder: Path
 
-    def environment(self, flashinfer: str, *, with_compiler: bool) -> Path:
-        """An environment with torch 2.11.0 (cu130) and this FlashInfer, with the CUDA 13.0 compiler's wheels or without."""
-        name = {"0.6.8": "founding", "0.6.12": "pinned"}[flashinfer]
-        return self.folder / (f"{name}-wheel" if with_compiler else name)
+    def environment(self, name: str) -> Path:
+        """One of the environments."""
+        return self.folder / name
 
     @property
     def toolkit(self) -> Path:
@@ -39,8 +42,7 @@ def why_not() -> str | None:
     if shutil.which("unshare") is None:
         return "the cuda stage needs unshare (util-linux)"
     lab = here()
-    parts = [lab.toolkit, *(lab.environment(v, with_compiler=c) for v in VERSIONS for c in (False, True))]
-    missing = [part.name for part in parts if not part.with_name(f"{part.name}.made").is_file()]
+    missing = [name for name in PARTS if not (lab.folder / f"{name}.made").is_file()]
     if missing:
         return f"{lab.folder} lacks {', '.join(missing)}: run python3 ci/install_cuda.py {lab.folder}"
     return None

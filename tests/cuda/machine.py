@@ -40,7 +40,10 @@ exit 1
 
 @dataclass(frozen=True)
 class Machine:
-    """`folder` is private to the test; `toolkit` is bound at /usr/local/cuda-13.0; `places` binds more: place, source."""
+    """`folder` is private to the test; `toolkit` is bound at /usr/local/cuda-13.0; `places` are more binds.
+
+    A place is a path on this machine and the folder that is seen there.
+    """
 
     folder: Path
     toolkit: Path | None = None

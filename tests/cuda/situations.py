@@ -1,4 +1,4 @@
-"""The three founding hosts, and what is asked of each: outside gpulaunch and inside."""
+"""The founding hosts, and what is asked of each: outside gpulaunch and inside."""
 
 from __future__ import annotations
 
@@ -28,18 +28,25 @@ _SERVES = {"command": "command: [python, server.py]\nready: none", "sglang": "mo
 
 @dataclass(frozen=True)
 class Situation:
-    """What lies beside CUDA 12.8, and what gpulaunch then does."""
+    """Which target serves, what lies beside CUDA 12.8, and what gpulaunch then does."""
 
     name: str
-    wheel: bool  # the compiler's wheels in the target
+    environment: str
+    flashinfer: str
     system: bool  # a complete 13.0 in /usr/local/cuda-13.0
     strategy: str
 
 
-WHEEL = Situation("a-wheel-toolkit-in-the-target", True, False, "wheel")
-SYSTEM = Situation("a-system-13.0-beside-it", False, True, "redirect")
-NEITHER = Situation("neither", False, False, "hide")
-SITUATIONS = (WHEEL, SYSTEM, NEITHER)
+REPORTED, PINNED = "0.6.8", "0.6.12"
+WHEEL = Situation("wheel-toolkit-in-the-target", "founding-wheel", REPORTED, False, "wheel")
+SYSTEM = Situation("system-13.0-beside-it", "founding", REPORTED, True, "redirect")
+NEITHER = Situation("neither", "founding", REPORTED, False, "hide")
+WHEEL_PINNED = Situation("wheel-toolkit-in-the-target", "server-wheel", PINNED, False, "wheel")
+SYSTEM_PINNED = Situation("system-13.0-beside-it", "server", PINNED, True, "redirect")
+NEITHER_PINNED = Situation("neither", "server", PINNED, False, "hide")
+# What pip makes of sglang 0.5.14 today: a wheel toolkit that FlashInfer's lookup likes and that cannot build.
+MIXED = Situation("wheels-of-two-releases-in-the-target", "server-mixed", PINNED, False, "hide")
+SITUATIONS = (WHEEL, SYSTEM, NEITHER, WHEEL_PINNED, SYSTEM_PINNED, NEITHER_PINNED, MIXED)
 
 
 @dataclass(frozen=True)
@@ -50,9 +57,16 @@ class FoundingHost:
     target: Path
     situation: Situation
 
+    @property
+    def wheels(self) -> Path:
+        """Where the wheels of the target put CUDA."""
+        (root,) = self.target.glob("lib/python3.*/site-packages/nvidia/cu13")
+        return root
+
     def outside(self, script: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What a script of ours answers in the environment that serves, started from the caller's shell."""
-        return self._answer(self.target / "bin/python", HERE / script, environ={**self.machine.environ(), **(environ or {})})
+        callers = {**self.machine.environ(), **(environ or {})}
+        return self._answer(self.target / "bin/python", HERE / script, environ=callers)
 
     def inside(self, script: str, engine: str = "command") -> dict[str, Any]:
         """What the same script answers through `gpulaunch env`."""
@@ -77,10 +91,10 @@ class FoundingHost:
         return answer
 
 
-def founding_host(folder: Path, lab: Lab, situation: Situation, flashinfer: str) -> FoundingHost:
+def founding_host(folder: Path, lab: Lab, situation: Situation) -> FoundingHost:
     """Such a machine in a folder of the test's own."""
     machine = Machine(folder, toolkit=lab.toolkit if situation.system else None)
-    return FoundingHost(machine, lab.environment(flashinfer, with_compiler=situation.wheel), situation)
+    return FoundingHost(machine, lab.environment(situation.environment), situation)
 
 
 def release(text: str) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ def machine(lab: Lab, tmp_path: Path) -> Machine:
 
 
 def test_usr_local_holds_cuda_12_8_and_at_most_the_python_under_test(machine: Machine) -> None:
-    expected = {"cuda", "cuda-12.8"} | {path.relative_to("/usr/local").parts[0] for path in pythons_in(Path("/usr/local"))}
-    assert set(machine.run(["ls", "/usr/local"]).stdout.split()) == expected
+    python = {path.relative_to("/usr/local").parts[0] for path in pythons_in(Path("/usr/local"))}
+    assert set(machine.run(["ls", "/usr/local"]).stdout.split()) == {"cuda", "cuda-12.8"} | python
     assert machine.run(["readlink", "/usr/local/cuda"]).stdout == "cuda-12.8\n"
 
 
@@ -60,7 +61,7 @@ def test_another_nvcc_of_the_distribution_is_hidden(machine: Machine, tmp_path: 
     script = f'{overlay} && which nvcc && exec "$@"'
     done = subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-euc", script, "sh"]
-        + [os.sys.executable, "-c", inner, str(tmp_path)],
+        + [sys.executable, "-c", inner, str(tmp_path)],
         env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
         cwd=Path(__file__).parents[2],
         capture_output=True,
