@@ -11,6 +11,7 @@ import contextlib
 import os
 import queue
 import select
+import signal
 import threading
 
 STANDARD_ERROR = 2
@@ -50,6 +51,8 @@ class Voice:
         return bool(poll.poll(0))
 
     def _catch_up(self) -> None:
+        # Signals are read in the main thread: one that came here would end us by its default action.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         while (said := self._late.get()) is not None:
             self._write(said)
 
