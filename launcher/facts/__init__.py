@@ -28,7 +28,12 @@ def look(
     """Everything that a plan may need to know. `target` is the operator's --target."""
     profile = asked.profile if asked else None
     served_by = targets.find(
-        profile.target if profile else None, wish=target, environ=environ, cwd=cwd, engine_packages=engine_packages
+        profile.target if profile else None,
+        wish=target,
+        environ=environ,
+        cwd=cwd,
+        folder=asked.working_folder(cwd) if asked else cwd,
+        engine_packages=engine_packages,
     )
     toolkit_path = profile.cuda.toolkit if profile and profile.cuda.toolkit.startswith("/") else None
     found, findings = toolkits.look(toolkits.Surroundings(environ, served_by, toolkit_path))

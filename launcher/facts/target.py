@@ -28,9 +28,13 @@ def find(
     environ: Mapping[str, str],
     cwd: str,
     engine_packages: tuple[str, ...],
+    folder: str | None = None,
 ) -> Target | None:
-    """The target, or None where none is named and none of the caller's environments holds the engine."""
-    named = _named(asked, wish, environ, cwd)
+    """The target, or None where none is named and none of the caller's environments holds the engine.
+
+    What the operator says is relative to `cwd`, what the profile says to its own working `folder` (else `cwd`, too).
+    """
+    named = _named(asked, wish, environ, cwd, folder or cwd)
     if named is not None:
         return named
     for place, how in _of_the_shell(environ):
@@ -40,7 +44,9 @@ def find(
     return None
 
 
-def _named(asked: TargetWish | None, wish: str | None, environ: Mapping[str, str], cwd: str) -> Target | None:
+def _named(
+    asked: TargetWish | None, wish: str | None, environ: Mapping[str, str], cwd: str, folder: str
+) -> Target | None:
     if wish:
         return read(Path(cwd, wish).expanduser(), "--target")
     if environ.get("GPULAUNCH_TARGET"):
@@ -48,12 +54,12 @@ def _named(asked: TargetWish | None, wish: str | None, environ: Mapping[str, str
     if asked is None:
         return None
     if asked.venv is not None:
-        return read_python(Path(cwd, asked.venv) / "bin/python", "profile target.venv")
+        return read_python(Path(folder, asked.venv) / "bin/python", "profile target.venv")
     if asked.program is not None:
-        return read_program(Path(cwd, asked.program), "profile target.program")
+        return read_program(Path(folder, asked.program), "profile target.program")
     if asked.python == "self":
         return read_python(Path(sys.executable), "profile target.python: self")
-    return read_python(Path(cwd, asked.python or ""), "profile target.python")
+    return read_python(Path(folder, asked.python or ""), "profile target.python")
 
 
 def _of_the_shell(environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:

@@ -50,6 +50,13 @@ def test_the_operator_beats_the_variable_and_the_variable_the_profile(venv: Path
     assert [entry and entry.how for entry in chosen] == ["--target", "GPULAUNCH_TARGET", "profile target.venv"]
 
 
+def test_a_relative_target_of_the_profile_goes_by_its_own_folder(venv: Path) -> None:
+    chosen = found(TargetWish(venv="venv"), cwd="/elsewhere", folder=str(venv.parent))
+    assert chosen is not None and chosen.prefix == str(venv)
+    by_hand = found(TargetWish(venv="venv"), wish="venv", cwd="/elsewhere", folder=str(venv.parent))
+    assert by_hand is not None and by_hand.path.startswith("/elsewhere/venv")
+
+
 def test_an_active_environment_counts_only_if_it_holds_the_engine(venv: Path) -> None:
     environ = {"VIRTUAL_ENV": str(venv)}
     there = found(environ=environ)
