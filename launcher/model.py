@@ -269,7 +269,12 @@ class Verdict:
 
     root: str
     fits: bool
-    because: str
+    because: str  # all objections, joined by "; ", the weightiest first
+
+    @property
+    def main_reason(self) -> str:
+        """The weightiest objection alone."""
+        return self.because.partition("; ")[0]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ def choose(situation: Situation) -> Choice:
         return _hide(situation, candidates, "the profile asks for it (cuda.toolkit: hide)")
     if wish == "auto":
         best = _best(candidates, situation)
-        return _use(best, situation, candidates) if best else _hide(situation, candidates, _nothing_fits(candidates))
+        return _use(best, situation, candidates) if best else _hide(situation, candidates, _nothing_fits(candidates, situation))
     asked = _asked_for(wish, candidates, situation)
     if asked and asked.verdict.fits:
         return _use(asked, situation, candidates)
@@ -129,8 +129,14 @@ def _hide(situation: Situation, candidates: tuple[Candidate, ...], because: str)
     )
 
 
-def _nothing_fits(candidates: tuple[Candidate, ...]) -> str:
-    return "no toolkit that was found fits" if candidates else "no toolkit was found"
+def _nothing_fits(candidates: tuple[Candidate, ...], situation: Situation) -> str:
+    """The toolkit that libraries would find speaks for all; `explain` lists the others with their verdicts."""
+    own = callers_root(situation)
+    found = next((candidate for candidate in candidates if candidate.toolkit is own), next(iter(candidates), None))
+    if found is None:
+        return "no toolkit was found"
+    others = "" if len(candidates) == 1 else f", nor does any of {len(candidates) - 1} more"
+    return f"{found.toolkit.root} does not suit{others}: {found.verdict.main_reason}"
 
 
 def _refuse(wish: str, asked: Candidate | None, situation: Situation, candidates: tuple[Candidate, ...]) -> Choice:

@@ -156,7 +156,7 @@ def _objection(choice: Choice, toolkit: Toolkit) -> str:
     verdict = next((verdict for verdict in choice.verdicts if verdict.root == toolkit.root), None)
     if verdict is None or verdict.fits:
         return "another one suits better"
-    return verdict.because
+    return verdict.main_reason
 
 
 def _called(consumer: Consumer, version: str | None) -> str:

@@ -50,6 +50,7 @@ def test_the_founding_host_never_serves_with_the_stale_nvcc(
 
 
 def test_the_reason_names_the_three_numbers() -> None:
+    """R003 flashinfer-ai/flashinfer#3675: the card is blamed ("sm75 or higher") where the old nvcc is the cause."""
     made = plan(here=facts(toolkits=(*facts().toolkits, SYSTEM_13)))
     said = finding(made, "toolkit-replaced").message
     assert "12.8 < 12.9" in said
