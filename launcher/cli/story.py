@@ -75,7 +75,8 @@ def planned(wish: Wish, at: Here) -> Planned:
         facts = looking.look(asked, environ=at.environ, cwd=at.cwd, target=wish.target, engine_packages=engine.PACKAGES)
     else:
         facts = _from_file(wish.facts_file, wish.target)
-        asked = _load(wish, at, facts.caller.environ)
+        there = replace(at, places=replace(at.places, home=facts.host.home))  # what ~ in the profile stands for
+        asked = _load(wish, there, facts.caller.environ)
     return Planned(plan=make_plan(asked, facts, wish.request), facts=facts, asked=asked)
 
 

@@ -6,6 +6,7 @@ Which options an engine knows is not decided here. Tokens are made by `launcher.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from launcher.profile.document import REFUSED, Document, dotted, short
@@ -35,9 +36,8 @@ def to_kebab(document: Document) -> None:
         first[kebab] = name
         renamed[kebab] = value
     document.tree["args"] = renamed
-    for kebab, name in first.items():
-        if kebab != name:
-            _move(document, f"args.{name}", f"args.{kebab}")
+    spellings = {name: kebab for kebab, name in first.items()}
+    document.lines = {_moved(key, spellings): place for key, place in document.lines.items()}
 
 
 def _kebab(name: str) -> str:
@@ -45,9 +45,15 @@ def _kebab(name: str) -> str:
     return f"{option.replace('_', '-')}{dot}{rest}"
 
 
-def _move(document: Document, before: str, after: str) -> None:
-    for key in [key for key in document.lines if key == before or key.startswith(f"{before}.")]:
-        document.lines[after + key[len(before) :]] = document.lines.pop(key)
+def _moved(key: str, spellings: Mapping[str, str]) -> str:
+    """The key with its option in kebab. Names may hold dots, so every beginning may be one."""
+    section, _, rest = key.partition(".")
+    parts = rest.split(".") if section == "args" else []
+    for count in range(1, len(parts) + 1):
+        name = ".".join(parts[:count])
+        if name in spellings:
+            return ".".join(("args", spellings[name], *parts[count:]))
+    return key
 
 
 def judge(document: Document) -> None:

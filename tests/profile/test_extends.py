@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.profile.conftest import MINIMAL, Bench, codes, told
 
 BASE = """\
@@ -47,11 +49,13 @@ def test_null_removes(bench: Bench) -> None:
     assert not asked.findings
 
 
-def test_a_null_that_removes_nothing_is_a_warning(bench: Bench) -> None:
-    asked = bench.asked("model: null\n")
-    assert told(asked.findings) == [
-        "./mine.yaml:4: model: null removes what a parent says, and none says it. Leave it out."
-    ]
+@pytest.mark.parametrize(
+    ("lines", "key"),
+    [("model: null", "model"), ("args: {port: null}", "args.port"), ("env: {set: {A: null}}", "env.set.A")],
+)
+def test_a_null_that_removes_nothing_is_a_warning(bench: Bench, lines: str, key: str) -> None:
+    (line,) = told(bench.asked(f"{lines}\n").findings)
+    assert line == f"./mine.yaml:4: {key}: null removes what a parent says, and none says it. Leave it out."
 
 
 def test_a_null_inside_an_option_is_no_silent_change_of_its_json(bench: Bench) -> None:
@@ -84,6 +88,13 @@ def test_lines_follow_the_file_that_won(bench: Bench) -> None:
     assert (asked.where("args.tp-size").file, asked.where("args.tp-size").line) == ("base.yaml", 7)
     assert asked.where("env.pass.2") == asked.where("env.pass")  # the parent's third entry is gone
     assert asked.where("gpus.count").file == "base.yaml"
+
+
+def test_what_a_parent_said_below_a_key_that_is_replaced_or_removed_stands_nowhere(bench: Bench) -> None:
+    bench.write("schema: 1\nname: base\nargs: {a: [1, 2]}\nenv: {pass: [A, B]}\n", "base.yaml")
+    asked = bench.asked("extends: ./base.yaml\nargs: {a: {b: 1}}\nenv: {pass: null}\n")
+    assert [asked.where(key).line for key in ("args.a.1", "env.pass.1")] == [5, 6]
+    assert {asked.where(key).file for key in ("args.a.1", "env.pass.1")} == {"./mine.yaml"}
 
 
 def test_an_error_in_a_parent_is_told_with_the_parents_line(bench: Bench) -> None:

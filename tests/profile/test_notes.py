@@ -61,6 +61,12 @@ def test_a_secret_in_a_command_is_noticed(bench: Bench, words: str) -> None:
     assert "1234" not in line
 
 
+def test_a_word_after_an_option_with_its_value_is_no_secret(bench: Bench) -> None:
+    words = "[a, '--api-key=${K}', word, --token, '${K}', b]"
+    text = f"schema: 1\nname: mine\nengine: command\nready: none\ncommand: {words}\n"
+    assert not bench.load(bench.write(text), environ={"K": "12345678"}).findings
+
+
 @pytest.mark.parametrize(
     "lines",
     [
