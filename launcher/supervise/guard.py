@@ -16,6 +16,7 @@ Runs in a Python without site-packages; nothing but the standard library and `pr
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -77,6 +78,7 @@ def empty(told: Told) -> None:
     while time.monotonic() - begin < _GIVE_UP:
         left = _left(known, told)
         if not left:
+            _remove_cgroup(told.cgroup)
             return
         known |= left
         late = time.monotonic() - begin > GRACE
@@ -109,6 +111,13 @@ def _members(cgroup: str) -> list[int]:
             return [int(pid) for pid in file.read().split()]
     except OSError:
         return []
+
+
+def _remove_cgroup(cgroup: str) -> None:
+    """Nobody else is left to do it; the server may have made cgroups below."""
+    for folder, _, _ in os.walk(cgroup, topdown=False) if cgroup else ():
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)  # noqa: PTH106
 
 
 def _kill_cgroup(cgroup: str) -> None:
