@@ -117,7 +117,7 @@ def _remove_cgroup(cgroup: str) -> None:
     """Nobody else is left to do it; the server may have made cgroups below."""
     for folder, _, _ in os.walk(cgroup, topdown=False) if cgroup else ():
         with contextlib.suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106
+            os.rmdir(folder)
 
 
 def _kill_cgroup(cgroup: str) -> None:
