@@ -36,7 +36,11 @@ def choose(situation: Situation) -> Choice:
         return _hide(situation, candidates, "the profile asks for it (cuda.toolkit: hide)")
     if wish == "auto":
         best = _best(candidates, situation)
-        return _use(best, situation, candidates) if best else _hide(situation, candidates, _nothing_fits(candidates, situation))
+        return (
+            _use(best, situation, candidates)
+            if best
+            else _hide(situation, candidates, _nothing_fits(candidates, situation))
+        )
     asked = _asked_for(wish, candidates, situation)
     if asked and asked.verdict.fits:
         return _use(asked, situation, candidates)

@@ -42,10 +42,11 @@ exit 1
 class Machine:
     """`folder` is private to the test; `toolkit` is bound at /usr/local/cuda-13.0; `places` are more binds.
 
-    A place is a path on this machine and the folder that is seen there.
+    A place is a path on this machine and the folder that is seen there. Not `stale`: it has no CUDA at all.
     """
 
     folder: Path
+    stale: bool = True
     toolkit: Path | None = None
     places: tuple[tuple[str, Path], ...] = ()
 
@@ -98,8 +99,10 @@ class Machine:
 
     def _usr_local(self) -> Iterator[str]:
         stand_in, before = self.folder / "usr-local", self.folder / "usr-local-before"
-        _make_cuda_12_8(stand_in / "cuda-12.8")
-        _point(stand_in / "cuda", "cuda-12.8")
+        stand_in.mkdir(exist_ok=True)
+        if self.stale:
+            _make_cuda_12_8(stand_in / "cuda-12.8")
+            _point(stand_in / "cuda", "cuda-12.8")
         before.mkdir(exist_ok=True)
         yield f"mount --bind /usr/local {before}"
         kept = tuple(pythons_in(Path("/usr/local")))

@@ -184,6 +184,15 @@ def test_secrets_are_known_by_name_by_option_and_by_url() -> None:
     assert shown == {"sk-0123456789", "--hf-token=hf_9876543210"}
 
 
+def test_every_key_of_a_list_and_one_inside_json_is_a_secret() -> None:
+    wish = asked(
+        args={"api-key": ["sk-0123456789", "sk-9876543210"], "kv-config": {"auth": {"token": "tok-0123456789"}}}
+    )
+    made = plan(wish)
+    assert {"sk-0123456789", "sk-9876543210", "tok-0123456789"} <= made.secrets
+    assert {made.argv[position] for position in made.secret_arguments} == {"sk-0123456789", "sk-9876543210"}
+
+
 def test_soft_limits_are_raised_and_core_files_are_off() -> None:
     limits = {limit.name: limit.soft for limit in plan().limits}
     assert limits == {"NOFILE": 524_288, "MEMLOCK": -1, "NPROC": 8192, "CORE": 0}

@@ -46,7 +46,7 @@ def test_r147_json_and_braces_reach_the_engine_as_they_stand(bench: Bench) -> No
 
 
 def test_r156_a_key_that_stands_twice_is_an_error_with_both_lines(bench: Bench) -> None:
-    """FAIR-Chem/fairchem#658: the last of two keys won in silence."""
+    """R156 FAIR-Chem/fairchem#658: the last of two keys won in silence."""
     problems = bench.problems("args:\n  tp-size: 8\n  port: 1\n  tp-size: 4\nargs: {}\n")
     assert problems == [
         "4: args.tp-size: it stands twice, here and on line 5. Keep one of them.",
