@@ -81,7 +81,7 @@ def _arch_list(situation: Situation) -> Iterator[Change]:
         value=" ".join(entries),
         origin="cuda",
         because=situation.because(
-            f"compute capability {', '.join(situation.capabilities)}, {_form(engine)}: FlashInfer need not probe the GPUs"
+            f"compute capability {', '.join(situation.capabilities)}, {_form(engine)}; the GPUs need not be probed"
         ),
     )
 

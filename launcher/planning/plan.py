@@ -1,4 +1,4 @@
-"""The verb `plan`: Profile and Facts to a Plan, always whole. Each part of it is decided in a module of its own. Pure."""
+"""The verb `plan`: Profile and Facts to a Plan, always whole. Each part is decided in a module of its own. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a plan must never be printed: by the name of a variable or option, by expansion, by a URL's user part. Pure."""
+"""What of a plan must never be printed: by a variable's or option's name, by expansion, by a URL's user part. Pure."""
 
 from __future__ import annotations
 
