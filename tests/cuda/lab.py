@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,8 @@ def why_not() -> str | None:
         return "the cuda stage puts another /usr/local in a mount namespace of its own: run it as root"
     if shutil.which("unshare") is None:
         return "the cuda stage needs unshare (util-linux)"
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode:
+        return "the cuda stage makes a mount namespace, which is not allowed here (in a container: CAP_SYS_ADMIN)"
     lab = here()
     missing = [name for name in PARTS if not (lab.folder / f"{name}.made").is_file()]
     if missing:

@@ -98,6 +98,7 @@ class Machine:
         return "\n".join([*lines, 'PATH=$callers_path exec "$@"'])
 
     def _usr_local(self) -> Iterator[str]:
+        """Makes the stand-in, and says how it takes the place of the real one."""
         stand_in, before = self.folder / "usr-local", self.folder / "usr-local-before"
         stand_in.mkdir(exist_ok=True)
         if self.stale:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,7 @@ def test_no_path_of_the_machine_that_wrote_it_is_left(name: str) -> None:
 
 def _of_the_founding_host(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts less what belongs to whichever machine writes them: its Python, its pip, its system programs."""
-    text = json.dumps(facts).replace(f"python3.{sys.version_info.minor}", "python3").replace("python3.11", "python3")
-    same: dict[str, Any] = json.loads(text)
+    same: dict[str, Any] = json.loads(re.sub(r"python3\.[0-9]+", "python3", json.dumps(facts)))
     packages = {name: version for name, version in same["target"]["packages"].items() if name not in ("pip", "numpy")}
     target = {**same["target"], "packages": packages, "version": None, "python_header": None}
     compilers = {folder["path"]: folder["nvcc_root"] for folder in same["folders"] if folder["nvcc"]}
