@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from launcher import findings
 from launcher.model import Endpoint, Finding
-from launcher.supervise.processes import command_of
+from launcher.supervise.naming import command_of
 
 
 def port_findings(endpoint: Endpoint | None) -> tuple[Finding, ...]:

@@ -136,14 +136,14 @@ def send(process: Process, number: signal.Signals) -> bool:
         os.close(handle)
 
 
-def command_of(pid: int) -> str:
-    """A process's command line in one line of at most 120 characters, or its name; empty if it is gone."""
+def command_line(pid: int) -> tuple[str, ...]:
+    """A process's words, or its name alone; empty if it is gone. May hold secrets: show it by `naming.command_of`."""
     for path in (f"/proc/{pid}/cmdline", f"/proc/{pid}/comm"):
         try:
             with open(path, "rb") as file:  # noqa: PTH123
-                text = file.read().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+                text = file.read().decode("utf-8", "replace")
         except OSError:
-            return ""
-        if text:
-            return text if len(text) <= 120 else text[:117] + "..."
-    return ""
+            return ()
+        if text.strip("\0\n"):
+            return tuple(text.rstrip("\0\n").split("\0"))
+    return ()

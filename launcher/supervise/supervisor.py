@@ -17,10 +17,12 @@ from collections.abc import Iterator, Mapping
 
 from launcher.model import Finding, Outcome, Plan
 from launcher.runs import Run
+from launcher.secrets import mask
 from launcher.supervise import cgroup, outcomes, port, processes
 from launcher.supervise.capture import Capture, Say, Terminal
 from launcher.supervise.guarding import Guard
 from launcher.supervise.lifecycle import Action, Event, Life, State, Times, born, step
+from launcher.supervise.naming import command_of
 from launcher.supervise.notify import Notifier
 from launcher.supervise.processes import Process
 from launcher.supervise.ready import Probe
@@ -42,7 +44,7 @@ class Supervisor:
     def __init__(self, plan: Plan, run: Run, environ: Mapping[str, str], say: Say) -> None:
         self._plan = plan
         self._run = run
-        self._say = say
+        self._say: Say = lambda sentence: say(mask(sentence, plan.secrets))
         self._notifier = Notifier(environ)
         self._times = Times(grace=plan.grace, ready_within=plan.ready.timeout if plan.ready else 0.0)
         self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -186,7 +188,7 @@ class Supervisor:
         left = self._left()
         new = [process for process in left if process not in self._swept and process != self._leader]
         if new:
-            names = ", ".join(f"{process.pid} ({processes.command_of(process.pid)})" for process in new[:5])
+            names = ", ".join(f"{process.pid} ({command_of(process.pid)})" for process in new[:5])
             self._run.event("sweep", signal=number.name, processes=[process.pid for process in new])
             self._say(f"left behind by the server: {len(new)} processes: {names}")
             self._swept.update(new)
@@ -238,7 +240,8 @@ class Supervisor:
     def _sender(self, received: Received) -> str:
         if received.pid == 0:
             return "the terminal"
-        return f"process {received.pid} ({processes.command_of(received.pid) or 'gone'}, uid {received.uid})"
+        who = f"process {received.pid} ({command_of(received.pid) or 'gone'}, uid {received.uid})"
+        return mask(who, self._plan.secrets)
 
     # ----------------------------------------------------------------------------------------------------------------
     # Beginning and end

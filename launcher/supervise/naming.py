@@ -1,0 +1,33 @@
+"""Processes as they are named to people: short, in one line, and without the secrets on their command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from launcher.secrets import MASK, is_secret_name, mask_urls
+from launcher.supervise.processes import command_line
+
+LONGEST = 120  # characters
+
+
+def command_of(pid: int) -> str:
+    """A process's command; empty if it is gone."""
+    return shown(command_line(pid))
+
+
+def shown(words: Iterable[str]) -> str:
+    """Words in one line: what follows `--api-key` and the like is masked, control characters are spaces. Pure."""
+    text = "".join(character if character.isprintable() else " " for character in " ".join(_masked(words)))
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _masked(words: Iterable[str]) -> Iterator[str]:
+    follows = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        secret = word.startswith("-") and is_secret_name(name)
+        if follows and not word.startswith("-"):
+            yield MASK
+        else:
+            yield f"{name}={MASK}" if secret and equals else mask_urls(word)
+            follows = secret and not equals
