@@ -6,6 +6,7 @@ import shlex
 from pathlib import PurePosixPath
 
 from launcher.cli.story import Planned, Wish
+from launcher.model import Plan
 from launcher.profile.lookup import is_path
 from launcher.report.pasteable import pasteable
 
@@ -15,8 +16,9 @@ def by_hand(wish: Wish, made: Planned) -> tuple[str, ...]:
     plan, caller = made.plan, made.facts.caller
     profile = _absolute(wish.profile, caller.cwd) if is_path(wish.profile) else wish.profile
     ours = ["gpulaunch", "env", "--profile", profile]
-    if wish.target is not None:
-        ours += ["--target", _absolute(wish.target, caller.cwd)]
+    target = wish.target or _targets_folder(plan)
+    if target is not None:
+        ours += ["--target", _absolute(target, caller.cwd)]
     for name, value in wish.request.env:
         ours += ["--env", f"{name}={value}"]
     for name in wish.request.keep_env:
@@ -29,6 +31,12 @@ def by_hand(wish: Wish, made: Planned) -> tuple[str, ...]:
         environ=caller.environ,
     )
     return (command,) if plan.cwd == caller.cwd else (f"cd {shlex.quote(plan.cwd)}", command)
+
+
+def _targets_folder(plan: Plan) -> str | None:
+    """With --facts the operator's --target was said on the other machine: it must be said again there."""
+    used = plan.target
+    return (used.python or used.program) if used is not None and used.how == "--target" else None
 
 
 def _absolute(path: str, cwd: str) -> str:

@@ -111,11 +111,23 @@ def _hidden(situation: Situation, choice: Choice) -> Iterator[Finding]:
 def _hidden_message(situation: Situation, choice: Choice, consequence: str) -> str:
     stale = callers_root(situation)
     built = f"torch's CUDA {situation.torch_cuda}" if situation.torch_cuda else "torch's own CUDA release"
-    if stale is not None:
-        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as {_objection(choice, stale)}"
-    else:
+    if stale is None:
         reason = f"There is no CUDA compiler to use ({choice.because})"
+    elif situation.profile.cuda.toolkit == "hide":
+        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as the profile asks"
+    else:
+        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as {_objection(choice, stale)}{_wheels_too(situation, choice)}"
     return f"{reason}; libraries go by {built}, and {consequence}."
+
+
+def _wheels_too(situation: Situation, choice: Choice) -> str:
+    """Wheels that were installed for the very purpose and do not fit: their reason matters as much.
+
+    An unpinned nvcc wheel comes with cuda-tile or humming-kernels and is newer than torch's headers
+    (ls1intum/edutelligence#687).
+    """
+    unfit = [toolkit for toolkit in situation.facts.toolkits if toolkit.kind == "wheel"]
+    return "".join(f"; the wheels in the target do not fit either: {_objection(choice, wheel)}" for wheel in unfit)
 
 
 def _below_floor(situation: Situation) -> Iterator[Finding]:

@@ -67,6 +67,14 @@ def test_hiding_says_what_cannot_be_compiled_and_how_to_mend_it() -> None:
     assert made.blocked
 
 
+def test_wheels_that_were_installed_for_the_purpose_and_do_not_fit_are_named_with_the_reason() -> None:
+    """ls1intum/edutelligence#687: an unpinned nvcc wheel is newer than torch's headers."""
+    mixed = replace(WHEEL_13, release="13.2")
+    said = finding(plan(here=facts(toolkits=(*facts().toolkits, mixed))), "toolkit-hidden")
+    assert "the wheels in the target do not fit either: nvcc 13.2 lies beside headers of CUDA 13.0" in said.message
+    assert "==13.0.*" in said.fix
+
+
 def test_hiding_is_only_a_note_where_all_kernels_are_prebuilt() -> None:
     packages = {**PACKAGES, "flashinfer-jit-cache": "0.6.8+cu130"}
     made = plan(here=facts(target=target(packages=packages)))
