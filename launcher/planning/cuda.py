@@ -116,7 +116,8 @@ def _hidden_message(situation: Situation, choice: Choice, consequence: str) -> s
     elif situation.profile.cuda.toolkit == "hide":
         reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as the profile asks"
     else:
-        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as {_objection(choice, stale)}{_wheels_too(situation, choice)}"
+        wheels = _wheels_too(situation, choice)
+        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as {_objection(choice, stale)}{wheels}"
     return f"{reason}; libraries go by {built}, and {consequence}."
 
 
