@@ -55,10 +55,13 @@ class Supervisor:
         self._interrupts = 0
         self._known: set[Process] = set()
         self._swept: set[Process] = set()
+        # Children that we had before: `helper & exec gpulaunch ...` in an entry point's script. They are not ours to end.
+        self._foreign: set[Process] = set()
         self._told_at = 0.0
 
     def supervise(self) -> Outcome:
         """Runs the plan. Returns when nothing of it is left."""
+        self._foreign.update(processes.descendants([os.getpid()]))
         become_subreaper()
         with Inbox() as inbox:
             self._cgroup = cgroup.make(self._run.run_id)
@@ -204,7 +207,14 @@ class Supervisor:
         if self._cgroup is not None:
             inside = (processes.identify(pid) for pid in cgroup.members(self._cgroup))
             found |= {process for process in inside if process is not None and processes.is_alive(process)}
-        return sorted(found)
+        return sorted(found - self._known_foreign())
+
+    def _known_foreign(self) -> set[Process]:
+        """What we had before the start, with what it has started since."""
+        if self._foreign:
+            alive = [process.pid for process in self._foreign if processes.is_alive(process)]
+            self._foreign.update(processes.descendants(alive))
+        return self._foreign
 
     def _reap(self) -> bool:
         """Collects whoever of our children died, adopted ones too. True if the leader was among them."""

@@ -57,6 +57,20 @@ def test_a_killed_launcher_leaves_nothing(launch: Launch, disguise: tuple[str, .
     assert launch.corral.wait_empty(15) == []
 
 
+def test_what_a_script_started_before_it_became_gpulaunch_is_not_ended(launch: Launch) -> None:
+    """An entry point that says `helper & exec gpulaunch ...`: the helper is our child, but not of our making."""
+    launch.profile("--pid-file", launch.folder / "pids", *STUBBORN)
+    script = 'tail -f /dev/null & echo $! > helper; exec "$@"'
+    with (launch.folder / "stderr").open("wb") as err:
+        launch.process = launch.corral.spawn(
+            ["sh", "-c", script, "sh", *launch.command()], stdout=err, stderr=err, cwd=launch.folder, env=launch.environ
+        )
+    launch.until_ready().signal(signal.SIGTERM)
+    assert launch.wait() == 0
+    helper = int((launch.folder / "helper").read_text())
+    assert [process.pid for process in launch.corral.survivors()] == [helper]
+
+
 def test_the_port_can_be_bound_as_soon_as_gpulaunch_has_ended(launch: Launch) -> None:
     launch.start(*STUBBORN).until_ready()
     assert health(launch.port) == 200
