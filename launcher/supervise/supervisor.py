@@ -55,7 +55,7 @@ class Supervisor:
         self._interrupts = 0
         self._known: set[Process] = set()
         self._swept: set[Process] = set()
-        # Children that we had before: `helper & exec gpulaunch ...` in an entry point's script. They are not ours to end.
+        # Children from before: a script that says `helper & exec gpulaunch ...`. They are not ours to end.
         self._foreign: set[Process] = set()
         self._told_at = 0.0
 
