@@ -60,7 +60,7 @@ def passes(python: str, root: Path) -> bool:
         own = Path(folder, "bin/python")
         steps = (
             [python, "-m", "venv", folder],
-            [str(own), "-m", "pip", "install", "-q", "-e", f"{root}[dev]"],
+            [str(own), "-m", "pip", "install", "-q", "-e", f"{root}[dev]", "gguf", "numpy"],
             [str(own), "-m", "pytest", "-q", *(path for path in FAST if (root / path).exists())],
         )
         return all(subprocess.run(step, cwd=root).returncode == 0 for step in steps)
