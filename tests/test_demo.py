@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import eventually, free_port
-from tests.survivors import Corral
+from tests.survivors import CgroupCorral, Corral
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -88,8 +88,9 @@ class Demo:
 
 @pytest.fixture
 def demo(gpulaunch: Path, tmp_path: Path) -> Iterator[Demo]:
-    """A demo that has not been started."""
-    with Corral() as corral:
+    """A demo that has not been started; where we may, its survivors are counted by a cgroup of the test."""
+    kind = Corral if CgroupCorral.unavailable() else CgroupCorral
+    with kind() as corral:
         yield Demo(gpulaunch, corral, tmp_path, free_port())
 
 

@@ -26,6 +26,20 @@ def test_a_person_said_why_it_is_right(profile: str, name: str) -> None:
         assert word in why
 
 
+@pytest.mark.parametrize("name", ["founding", "founding-with-wheel-13.0", "founding-with-system-13.0"])
+def test_on_the_founding_host_every_folder_on_path_holds_no_nvcc_or_the_chosen_one(name: str) -> None:
+    there = machine(name)
+    made = plan("kimi-k26-dflash", there)
+    known = {folder.path: folder for folder in there.folders}
+    holders = [known[path].nvcc_root for path in made.env["PATH"].split(":") if path in known and known[path].nvcc]
+    assert set(holders) <= {made.toolkit.root, made.toolkit.source}
+    assert made.toolkit.strategy in ("wheel", "redirect", "hide")
+    assert made.env["CUDA_HOME"] != "/usr/local/cuda-12.8"
+    assert made.env["FLASHINFER_CUDA_ARCH_LIST"].startswith("12.0")
+    because = {entry.name: entry.because for entry in made.changes}
+    assert all(because[variable] for variable in ("PATH", "CUDA_HOME", "FLASHINFER_CUDA_ARCH_LIST"))
+
+
 def changed_lines(after: Facts) -> tuple[set[str], set[str]]:
     """What goes and what comes in the founding plan's text; its first words tell which lines."""
     old = golden(plan("kimi-k26-dflash", machine("founding"))).splitlines()
