@@ -40,7 +40,11 @@ def is_path(reference: str) -> bool:
 
 def shipped_folder(kind: str = "profiles") -> Path:
     """The profiles (or the schema) that came with us: inside the wheel, or at the top of a source checkout."""
-    package = Path(__file__).resolve().parent.parent
+    return shipped_with(Path(__file__).resolve().parent.parent, kind)
+
+
+def shipped_with(package: Path, kind: str) -> Path:
+    """What came with a package folder."""
     inside, beside = package / SHIPPED / kind, package.parent / kind
     # An editable install runs from the checkout. Without its pyproject.toml, `beside` would be a stranger's folder.
     return beside if not inside.is_dir() and (package.parent / "pyproject.toml").is_file() else inside

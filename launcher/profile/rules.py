@@ -109,6 +109,8 @@ def _texts(value: Any) -> list[str]:
 
 def _variables(document: Document) -> None:
     given, removed = _at(document, "env.set"), _texts(_at(document, "env.unset"))
+    if isinstance(given, dict) and "CUDA_VISIBLE_DEVICES" in given and _at(document, "gpus.select"):
+        _wrong(document, "env.set.CUDA_VISIBLE_DEVICES", "gpus.select chooses the GPUs, too", "Keep gpus.select alone.")
     for name, value in given.items() if isinstance(given, dict) else ():
         key = f"env.set.{name}"
         if value is not REFUSED and name in removed:

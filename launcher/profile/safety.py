@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,8 +69,13 @@ def _look(place: Path) -> Access | None:
     return Access(mode=status.st_mode, uid=status.st_uid, gid=status.st_gid, private_group=private, read_only=read_only)
 
 
+def is_private(group: str, members: Collection[str], *, owner: str, is_first: bool) -> bool:
+    """Pure: the owner's first group, of the owner's name, without other members (`useradd -U` makes it)."""
+    return is_first and group == owner and set(members) <= {owner}
+
+
 def _is_private_group(uid: int, gid: int) -> bool:
-    """The owner's first group, of the owner's name, without other members (`useradd -U` makes it)."""
+    """False also where the databases know no such user or group, as in many containers."""
     import grp
     import pwd
 
@@ -78,4 +83,4 @@ def _is_private_group(uid: int, gid: int) -> bool:
         owner, group = pwd.getpwuid(uid), grp.getgrgid(gid)
     except KeyError:
         return False
-    return owner.pw_gid == gid and group.gr_name == owner.pw_name and set(group.gr_mem) <= {owner.pw_name}
+    return is_private(group.gr_name, group.gr_mem, owner=owner.pw_name, is_first=owner.pw_gid == gid)

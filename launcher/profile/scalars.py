@@ -54,14 +54,14 @@ def _numbers(text: str) -> tuple[str, ...]:
     base = {"0x": 16, "0o": 8, "0b": 2}.get(digits[:2].lower())
     if base:
         return (f"{sign}{int(digits[2:], base)}",)
-    decimal = f"{sign}{digits.lstrip('0') or '0'}" if digits.isdigit() else f"{sign}{_bare(digits)}"
+    decimal = f"{sign}{_bare(digits)}"
     if digits.isdigit() and len(digits) > 1 and digits.startswith("0") and not set(digits) & set("89"):
         return tuple(dict.fromkeys((f"{sign}{int(digits, 8)}", decimal)))
     return (decimal,)
 
 
 def _bare(digits: str) -> str:
-    """A decimal fraction without superfluous zeros in front, so that it is a plain number here."""
+    """A decimal number without superfluous zeros in front, so that it is a plain one here."""
     stripped = digits.lstrip("0")
     return stripped if stripped[:1].isdigit() else f"0{stripped}"
 

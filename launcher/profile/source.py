@@ -30,7 +30,7 @@ def _read(path: Path, where: Where) -> bytes:
     except IsADirectoryError:
         raise _refused("profile-not-found", "This is a folder.", "Name a file in it.", where) from None
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        fix = f"Correct the path; {path.stem}, without a slash and an ending, would be a name." if path.stem else ""
+        fix = "Correct the path; a name has neither a slash nor an ending."
         raise _refused("profile-not-found", "There is no such file.", fix, where) from None
     except OSError as error:
         fix = "Let this user read it and search its folders."

@@ -19,7 +19,6 @@ class NoQuantity(ValueError):
     """Not a duration or size; `fix` says what to write."""
 
     def __init__(self, what: str, fix: str) -> None:
-        super().__init__(what)
         self.what, self.fix = what, fix
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from launcher.profile import editors
 from launcher.profile.lookup import shipped_folder
 from launcher.profile.scalars import Number
 from launcher.profile.schema import Profile, json_schema
@@ -92,6 +93,15 @@ def test_the_file_is_up_to_date() -> None:
     """`python -m launcher schema > schema/profile-1.schema.json` makes it anew."""
     written = (shipped_folder("schema") / "profile-1.schema.json").read_text(encoding="utf-8")
     assert written == json.dumps(SCHEMA, indent=2) + "\n"
+
+
+def test_how_pydantic_spells_it_makes_no_difference() -> None:
+    """2.6 wraps a reference in allOf and repeats defaults inside; 2.14 does neither."""
+    part = {"description": "d", "type": "object", "properties": {"stop": {"$ref": "#/$defs/Stop"}}}
+    other = {**part, "properties": {"stop": {"allOf": [{"$ref": "#/$defs/Stop", "title": "Stop"}], "default": {}}}}
+    assert editors.schema({**part, "$defs": {"X": part}}) == editors.schema(
+        {"title": "P", **other, "$defs": {"X": other}}
+    )
 
 
 def test_it_accepts_every_shipped_profile_and_the_design_s_example() -> None:

@@ -110,6 +110,11 @@ def test_one_mistake_is_told_once(bench: Bench) -> None:
     assert len(bench.refused(bench.write("schema: 1\nname: mine\nengine: command\ncommand: on\nready: ~\n"))) == 2
 
 
+@pytest.mark.parametrize("text", ["", "- a\n", "a: [\n", "a: 1\n---\nb: 2\n", "a: &a [*a]\n"])
+def test_where_nothing_could_be_read_nothing_is_missing(bench: Bench, text: str) -> None:
+    assert codes(bench.refused(bench.write(text))) == ["profile-syntax"]
+
+
 def test_no_value_of_a_secret_reaches_an_error(bench: Bench) -> None:
     secret = "hf_very-secret-value"
     lines = f"""\

@@ -12,7 +12,7 @@ import pytest
 
 from launcher import errors
 from launcher.errors import Refused
-from launcher.profile.lookup import folders, is_path, label, locate, names, shipped_folder
+from launcher.profile.lookup import folders, identity, is_path, label, locate, names, shipped_folder, shipped_with
 from tests.profile.conftest import MINIMAL, Bench, codes, told
 
 
@@ -124,6 +124,12 @@ def test_an_impossible_path_is_not_found_or_not_readable(bench: Bench, reference
     assert finding.code in ("profile-not-found", "profile-unreadable")
 
 
+def test_a_missing_file_is_told_with_what_to_do(bench: Bench) -> None:
+    assert told(bench.refused("./gone.yaml")) == [
+        "./gone.yaml:None: There is no such file. Correct the path; a name has neither a slash nor an ending."
+    ]
+
+
 def test_a_folder_is_no_profile(bench: Bench) -> None:
     assert told(bench.refused("./")) == ["./:None: This is a folder. Name a file in it."]
 
@@ -150,6 +156,21 @@ def test_the_shipped_profiles_come_last_and_are_named_alike_everywhere(bench: Be
     assert folders(bench.places)[-1] == shipped_folder()
     assert label(shipped_folder() / "demo.yaml") == "shipped/demo.yaml"
     assert "demo" in dict(names(bench.places))
+
+
+def test_what_is_shipped_lies_in_the_package_or_beside_it_in_a_checkout_and_nowhere_else(tmp_path: Path) -> None:
+    package = tmp_path / "launcher"
+    inside, beside = package / "shipped/profiles", tmp_path / "profiles"
+    beside.mkdir()
+    assert shipped_with(package, "profiles") == inside
+    (tmp_path / "pyproject.toml").touch()
+    assert shipped_with(package, "profiles") == beside
+    inside.mkdir(parents=True)
+    assert shipped_with(package, "profiles") == inside
+
+
+def test_a_path_that_leads_nowhere_is_itself() -> None:
+    assert identity(Path("/a\0b")) == Path("/a\0b")
 
 
 def test_the_schema_lies_beside_the_profiles() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from launcher.profile.schema import Ready
 from launcher.profile.units import NoQuantity, seconds, size
 from tests.profile.conftest import Bench, told
 
@@ -101,6 +102,7 @@ def test_anything_else_is_no_size(text: str) -> None:
         ("env: {set: {FLASHINFER_CUDA_ARCH_LIST: ''}}", "Leave it out, or use cuda.arch."),
         ("env: {set: {TORCH_CUDA_ARCH_LIST: ''}}", "Leave it out, or use cuda.arch."),
         ("env: {set: {TRITON_PTXAS_PATH: ''}}", "Leave it out, or use cuda.toolkit."),
+        ("env: {set: {CUDA_VISIBLE_DEVICES: 0}}\ngpus: {select: [0]}", "gpus.select chooses the GPUs, too."),
         ("env: {path: [bin]}", "env.path.0: it is not absolute. Write the whole path."),
         ("env: {path: ['/a:/b']}", "env.path.0: it holds a colon"),
         ("env: {HF_HOME: /x}", "env.HF_HOME: there is no such key. Variables stand below env.set: set: {HF_HOME:"),
@@ -129,7 +131,7 @@ def test_what_is_wrong_is_one_sentence_with_what_to_do(bench: Bench, lines: str,
         "cuda: {toolkit: /usr/local/cuda-13.0}",
         "env: {pass: [HF_TOKEN, 'NCCL_*', 'VLLM_?', '*_PROXY', '[A-C]X']}",
         "env: {set: {A: 1, B: '', C: 1.50}, path: [~/bin, /opt/bin]}",
-        "env: {set: {CUDA_VISIBLE_DEVICES: ''}}",
+        "env: {set: {CUDA_VISIBLE_DEVICES: ''}}\ngpus: {count: 1}",
         "ready: none",
         "ready: {timeout: 0, stall: 20m}",
         "requires: {sglang: '>=0.5.14,<0.6', torch: '', flashinfer_python: '==0.6.8'}",
@@ -141,6 +143,28 @@ def test_what_is_wrong_is_one_sentence_with_what_to_do(bench: Bench, lines: str,
 )
 def test_what_is_right_is_taken(bench: Bench, lines: str) -> None:
     assert bench.asked(f"{lines}\n").profile.name == "mine"
+
+
+def test_values_are_taken_as_they_stand(bench: Bench) -> None:
+    lines = """\
+requires: {sglang: '>=0.5.14'}
+target: {program: /opt/llama-server}
+cuda: {toolkit: /usr/local/cuda-13.0}
+gpus: {select: [0, GPU-12]}
+env: {pass: [A, 'B_*'], unset: [C], path: [/opt/bin]}
+ready: {path: /health, timeout: 5m}
+restart: {policy: on-failure, delay: 2s}
+cwd: sub
+"""
+    profile = bench.asked(lines).profile
+    assert profile.requires == {"sglang": ">=0.5.14"}
+    assert profile.target is not None and profile.target.program == "/opt/llama-server"
+    assert (profile.cuda.toolkit, profile.gpus.select, profile.cwd) == ("/usr/local/cuda-13.0", ("0", "GPU-12"), "sub")
+    assert (profile.env.passed, profile.env.unset, profile.env.path) == (("A", "B_*"), ("C",), ("/opt/bin",))
+    assert isinstance(profile.ready, Ready) and (profile.ready.path, profile.ready.timeout) == ("/health", 300)
+    assert (profile.restart.policy, profile.restart.delay) == ("on-failure", 2)
+    by_url = bench.asked("ready: {url: 'http://[::1]:8000/x'}\n").profile.ready
+    assert isinstance(by_url, Ready) and by_url.url == "http://[::1]:8000/x"
 
 
 def test_capabilities_keep_their_spelling_quoted_or_not(bench: Bench) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from launcher.errors import CONFIG, Refused
 from launcher.model import Severity
-from launcher.profile.safety import Access, check, others_can_write
+from launcher.profile.safety import Access, check, is_private, others_can_write
 from tests.profile.conftest import MINIMAL, USER, Bench, codes
 
 FILE, FOLDER = stat.S_IFREG, stat.S_IFDIR
@@ -41,6 +41,30 @@ def access(mode: int, *, private_group: bool = False, gid: int = 1000, read_only
 )
 def test_others_are_anybody_but_the_owner_root_and_the_owners_private_group(found: Access, can: bool) -> None:
     assert others_can_write(found) is can
+
+
+@pytest.mark.parametrize(
+    ("group", "members", "is_first", "private"),
+    [
+        ("serve", [], True, True),
+        ("serve", ["serve"], True, True),
+        ("serve", ["serve", "other"], True, False),
+        ("users", [], True, False),
+        ("serve", [], False, False),
+    ],
+)
+def test_a_private_group_is_the_owners_first_and_of_nobody_else(
+    group: str, members: list[str], is_first: bool, private: bool
+) -> None:
+    assert is_private(group, members, owner="serve", is_first=is_first) is private
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to a group of nobody's")
+def test_a_group_that_nobody_knows_is_not_private(bench: Bench) -> None:
+    reference = bench.write(MINIMAL)
+    (bench.work / "mine.yaml").chmod(0o664)
+    os.chown(bench.work / "mine.yaml", 54321, 54321)
+    assert codes(bench.refused(reference, uid=0)) == ["profile-writable"]
 
 
 def test_a_profile_that_others_can_write_is_refused_as_root(bench: Bench) -> None:

@@ -133,6 +133,10 @@ def test_a_syntax_error_is_one_sentence_of_ours_with_its_line(text: str, says: s
     assert says in only(text)
 
 
+def test_a_value_that_is_not_read_is_refused_not_null() -> None:
+    assert parse('a: !x 1\nb: "\\0"\n', "file").tree == {"a": REFUSED, "b": REFUSED}
+
+
 def test_control_characters_of_a_file_reach_no_terminal() -> None:
     (finding,) = parse('"\\e[2Ja": on\n', "file").findings
     assert finding.message.startswith("\\x1b[2Ja: ")
