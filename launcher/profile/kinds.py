@@ -62,7 +62,7 @@ def _filled(value: str) -> str:
 
 
 def _one_line(value: str) -> str:
-    """Arguments and variables with line breaks reach neither a unit file nor a pasteable command in one piece."""
+    """Names, paths and models are one word; arguments and variables may hold whole scripts and templates."""
     if "\n" in value or "\r" in value:
         raise wrong("it holds a line break", "Write it in one line; in YAML, >- folds lines into one.")
     return value
@@ -234,7 +234,6 @@ def _some(entry: dict[str, Any]) -> WithJsonSchema:
 
 
 AnyText = Annotated[str, BeforeValidator(_text), WithJsonSchema(_PLAIN)]
-Line = Annotated[str, AfterValidator(_one_line), BeforeValidator(_text), WithJsonSchema(_PLAIN)]
 Word = Annotated[
     str, AfterValidator(_one_line), AfterValidator(_filled), BeforeValidator(_text),
     WithJsonSchema({**_PLAIN, "minLength": 1}),
@@ -257,7 +256,7 @@ Specifier = Annotated[AnyText, AfterValidator(_specifier), WithJsonSchema({"type
 Policy = Annotated[str, BeforeValidator(_policy), WithJsonSchema({"enum": ["never", "on-failure"]})]
 Version = Annotated[int, BeforeValidator(_version), WithJsonSchema({"const": 1})]
 
-Lines = Annotated[tuple[Line, ...], BeforeValidator(_listed)]
+Texts = Annotated[tuple[AnyText, ...], BeforeValidator(_listed)]
 VariableNames = Annotated[tuple[VariableName, ...], BeforeValidator(_listed)]
 PassedNames = Annotated[tuple[Passed, ...], BeforeValidator(_listed)]
 Folders = Annotated[tuple[Folder, ...], BeforeValidator(_listed)]

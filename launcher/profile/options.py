@@ -87,8 +87,6 @@ def _judge_value(value: Any, key: str, document: Document) -> None:
             document.error("profile-value", key, "the list is empty", "Leave the key out, or write its values.")
         for index, entry in enumerate(value):
             _judge_entry(entry, dotted(key, index), document)
-    else:
-        _judge_token(value, key, document)
 
 
 def _judge_entry(value: Any, key: str, document: Document) -> None:
@@ -97,18 +95,10 @@ def _judge_entry(value: Any, key: str, document: Document) -> None:
         document.error("profile-value", key, "null is no value of an option", "Leave it out.")
     elif isinstance(value, (dict, list)):
         _judge_json(value, key, document)
-    else:
-        _judge_token(value, key, document)
-
-
-def _judge_token(value: Any, key: str, document: Document) -> None:
-    if isinstance(value, str) and ("\n" in value or "\r" in value):
-        fix = "Write it in one line; in YAML, >- folds lines into one, and a mapping becomes JSON."
-        document.error("profile-value", key, "it holds a line break", fix)
 
 
 def _judge_json(value: Any, key: str, document: Document) -> None:
-    """Inside a mapping, numbers must be numbers to JSON too; line breaks are no trouble there."""
+    """Inside a mapping, numbers must be numbers to JSON too."""
     if isinstance(value, dict):
         for name, entry in value.items():
             _judge_json(entry, dotted(key, name), document)

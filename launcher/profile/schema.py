@@ -20,8 +20,6 @@ from launcher.profile.kinds import (
     Distribution,
     Flag,
     Folders,
-    Line,
-    Lines,
     Name,
     Parents,
     PassedNames,
@@ -30,6 +28,7 @@ from launcher.profile.kinds import (
     Seconds,
     Selection,
     Specifier,
+    Texts,
     Toolkit,
     Url,
     VariableName,
@@ -89,7 +88,7 @@ class Cuda(Part):
 class Environment(Part):
     """The profile's layer of the child's environment."""
 
-    set: dict[VariableName, Line] = Field(default_factory=dict, description="Variables with their values.")
+    set: dict[VariableName, AnyText] = Field(default_factory=dict, description="Variables with their values.")
     passed: PassedNames = Field(
         default=(), alias="pass", description="Names and globs of the caller's variables to pass."
     )
@@ -172,7 +171,7 @@ class Profile(Part):
     )
     target: TargetWish | None = None
     model: Word | None = Field(default=None, description="A path, or a name on a hub.")
-    command: Lines = Field(default=(), description="For engine: command, the program and its arguments.")
+    command: Texts = Field(default=(), description="For engine: command, the program and its arguments.")
     args: Arguments = Field(default_factory=dict, description="The engine's own long options, without dashes in front.")
     gpus: Gpus = Gpus()
     cuda: Cuda = Cuda()

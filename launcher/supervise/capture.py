@@ -22,6 +22,7 @@ PIPE_SIZE = 1 << 20  # bytes; the usual limit for users without privileges
 _IDLE = 0.2  # seconds after which what looks like the beginning of a secret is shown: a prompt must appear
 _WAITING = 64 << 20  # bytes that a slow terminal may be behind
 _LAST_LINES = 16 << 10  # bytes of the end of the output that are kept in memory
+_LONGEST_LINE = 300  # characters of a last line; the log has the whole
 
 Say = Callable[[str], None]
 
@@ -122,7 +123,8 @@ class Capture:
     def last_lines(self, count: int) -> tuple[str, ...]:
         """The last lines of the output, masked, without carriage returns."""
         text = bytes(self._end).decode("utf-8", "replace").replace("\r", "\n")
-        return tuple(line for line in text.split("\n") if line.strip())[-count:]
+        lines = [line for line in text.split("\n") if line.strip()][-count:]
+        return tuple(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..." for line in lines)
 
     def _run(self) -> None:
         with selectors.DefaultSelector() as selector:

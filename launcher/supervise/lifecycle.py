@@ -84,8 +84,13 @@ Moved = tuple[Life, tuple[Action, ...]]
 
 
 def born(times: Times, at: float) -> Life:
-    """The life of a server that has just been started."""
+    """The life of a server that has just been started and will be asked whether it is ready."""
     return Life(State.STARTING, at + times.ready_within if times.ready_within else None)
+
+
+def born_ready() -> Life:
+    """The life of a server that nobody asks (`ready: none`): it counts as ready from exec on."""
+    return Life(State.READY, None, was_ready=True)
 
 
 def step(life: Life, event: Event, times: Times, at: float) -> Moved:

@@ -49,7 +49,7 @@ def answers(url: str, timeout: float = _TRY) -> bool:
     try:
         connection.request("GET", f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}")
         return 200 <= connection.getresponse().status < 300
-    except (OSError, http.client.HTTPException):
+    except (OSError, ValueError, http.client.HTTPException):
         return False
     finally:
         connection.close()

@@ -21,7 +21,7 @@ from launcher.secrets import mask
 from launcher.supervise import cgroup, outcomes, port, processes
 from launcher.supervise.capture import Capture, Say, Terminal
 from launcher.supervise.guarding import Guard
-from launcher.supervise.lifecycle import Action, Event, Life, State, Times, born, step
+from launcher.supervise.lifecycle import Action, Event, Life, State, Times, born, born_ready, step
 from launcher.supervise.naming import command_of
 from launcher.supervise.notify import Notifier
 from launcher.supervise.processes import Process
@@ -58,6 +58,7 @@ class Supervisor:
         # Children from before: a script that says `helper & exec gpulaunch ...`. They are not ours to end.
         self._foreign: set[Process] = set()
         self._told_at = 0.0
+        self._recorded: list[Process] | None = None
 
     def supervise(self) -> Outcome:
         """Runs the plan. Returns when nothing of it is left."""
@@ -88,7 +89,9 @@ class Supervisor:
         self._run.event("started", pid=leader.pid)
         capture = self._capture(leader)
         probe = self._probe()
-        life = born(self._times, time.monotonic())
+        life = born(self._times, time.monotonic()) if probe else born_ready()
+        if probe is None:
+            self._announce_ready()
         with selectors.DefaultSelector() as selector:
             selector.register(inbox.descriptor, selectors.EVENT_READ)
             selector.register(self._wake_read, selectors.EVENT_READ)
@@ -242,7 +245,9 @@ class Supervisor:
         current = self._left()
         self._known.update(current)
         self._guard.tell(current)
-        self._run.record_processes(self._self, self._leader, current)
+        if current != self._recorded:
+            self._run.record_processes(self._self, self._leader, current)
+            self._recorded = current
 
     def _is_ours(self, pid: int) -> bool:
         return pid in {process.pid for process in self._known} or pid in {process.pid for process in self._left()}
@@ -267,7 +272,6 @@ class Supervisor:
 
     def _probe(self) -> Probe | None:
         if self._plan.ready is None:
-            self._wake()
             return None
         probe = Probe(self._plan.ready.url, self._wake)
         probe.start()

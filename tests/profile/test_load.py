@@ -130,7 +130,7 @@ cwd: "${{HF_TOKEN:?}}\\n"
 target: {{venv: "${{HF_TOKEN}}\\n"}}
 """
     found = bench.problems(lines, HF_TOKEN=secret)
-    assert len(found) == 13
+    assert len(found) == 12
     assert not [line for line in found if secret in line]
 
 

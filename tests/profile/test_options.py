@@ -52,8 +52,6 @@ def test_values_keep_their_kind_and_spelling(bench: Bench) -> None:
         ("args: {'': true}", "args.: it is no option."),
         ("args: {lora: []}", "args.lora: the list is empty."),
         ("args: {lora: [null]}", "args.lora.0: null is no value of an option."),
-        ('args: {chat: "a\\nb"}', "args.chat: it holds a line break."),
-        ('args: {chat: ["a\\r"]}', "args.chat.0: it holds a line break."),
         ("args: {a: {b: .5}}", 'args.a.b: .5 is no number in JSON, which this mapping becomes. Write 0.5 or ".5".'),
         ("args: {a: {b: [1.]}}", 'args.a.b.0: 1. is no number in JSON, which this mapping becomes. Write 1 or "1.".'),
         ("args: {a: [{b: +1}]}", 'args.a.0.b: +1 is no number in JSON, which this mapping becomes. Write 1 or "+1".'),
@@ -72,10 +70,9 @@ def test_what_is_fine_outside_json_is_fine_there(bench: Bench) -> None:
     }
 
 
-def test_a_line_break_from_a_variable_is_refused_without_its_value(bench: Bench) -> None:
-    problem = bench.problem("args: {chat: '${CHAT}'}\n", CHAT="secret\nvalue")
-    assert "args.chat: it holds a line break" in problem
-    assert "secret" not in problem
+def test_a_template_or_script_of_several_lines_stays_one_token(bench: Bench) -> None:
+    lines = 'args: {chat-template: "a\\nb", stop: ["\\n"], more: "${CHAT}"}\n'
+    assert bench.asked(lines, CHAT="x\ny").profile.args == {"chat-template": "a\nb", "stop": ["\n"], "more": "x\ny"}
 
 
 def test_json_may_hold_line_breaks(bench: Bench) -> None:

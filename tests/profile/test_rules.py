@@ -97,7 +97,6 @@ def test_anything_else_is_no_size(text: str) -> None:
         ("env: {set: {A-B: x}}", "env.set.A-B: it can be no variable here."),
         ("env: {set: {A: true}}", 'env.set.A: expected text, got true. Write "true", if that is the text.'),
         ("env: {set: {A: [x]}}", "env.set.A: expected text, got a list."),
-        ('env: {set: {A: "x\\ny"}}', "env.set.A: it holds a line break."),
         ("env: {set: {A: x}, unset: [A]}", "env.set.A: env.unset removes it again. Keep one of them."),
         ("env: {set: {FLASHINFER_CUDA_ARCH_LIST: ''}}", "Leave it out, or use cuda.arch."),
         ("env: {set: {TORCH_CUDA_ARCH_LIST: ''}}", "Leave it out, or use cuda.arch."),
@@ -197,7 +196,6 @@ COMMAND = "schema: 1\nname: mine\nengine: command\n"
         ("ready: none\ncommand: []\n", "5: command: it is missing"),
         ("ready: none\ncommand: ['']\n", "5: command.0: the program is empty."),
         ("ready: none\ncommand: python3 server.py\n", "5: command: expected a list, got text. Write [A, B]"),
-        ('ready: none\ncommand: [a, "b\\nc"]\n', "5: command.1: it holds a line break."),
         ("ready: none\ncommand: [a, true]\n", '5: command.1: expected text, got true. Write "true"'),
     ],
 )

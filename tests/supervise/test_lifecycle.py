@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launcher.supervise.lifecycle import GIVE_UP, LAST_TERM, REPEAT_TERM, Action, Event, Life, State, Times, born, step
+from launcher.supervise.lifecycle import (
+    GIVE_UP,
+    LAST_TERM,
+    REPEAT_TERM,
+    Action,
+    Event,
+    Life,
+    State,
+    Times,
+    born,
+    born_ready,
+    step,
+)
 
 TIMES = Times(grace=30.0)
 NOW = 100.0
@@ -69,6 +81,13 @@ def test_readiness_has_no_deadline_unless_the_profile_says_so() -> None:
     life = born(Times(grace=30.0, ready_within=60.0), NOW)
     assert life.deadline == NOW + 60.0
     assert step(life, Event.TIME_UP, TIMES, NOW + 60.0)[0].too_late
+
+
+def test_a_server_that_nobody_asks_is_ready_from_the_start() -> None:
+    life, actions = step(born_ready(), Event.STOP_ASKED, TIMES, NOW)
+    assert life.was_ready
+    assert life.deadline == NOW + TIMES.grace
+    assert actions == (Action.SAY_STOPPING, Action.TERM_LEADER)
 
 
 @given(st.lists(st.sampled_from(Event), max_size=30))
