@@ -30,7 +30,7 @@ WORLD = {
     "select",
 }
 DECIDING = (
-    "model", "errors", "findings", "explanations", "secrets", "paths", "architectures", "situation", "gpu_selection",
+    "model", "errors", "findings", "explanations", "secrets", "paths", "architectures", "situation", "gpu_selection", "variables",
     "planning", "consumers", "checks", "engines", "supervise.lifecycle", "supervise.masker", "profile.scalars",
     "profile.schema", "profile.expand",
 )  # fmt: skip

@@ -16,19 +16,8 @@ from launcher.planning import allowed, library_path
 from launcher.planning.repairs import CONSTANT
 from launcher.secrets import MASK, is_secret_name, url_users
 from launcher.situation import Situation
+from launcher.variables import RESERVED, must_not_be_empty
 
-# Ours alone: they must name the same toolkit, or libraries disagree about it.
-RESERVED = {
-    "PATH": "env.path in the profile adds folders",
-    "CUDA_HOME": "cuda.toolkit in the profile names a toolkit",
-    "CUDA_PATH": "cuda.toolkit in the profile names a toolkit",
-    "CUDA_LIB_PATH": "cuda.toolkit in the profile names a toolkit",
-}
-# An empty value is another fault than an absent one: FlashInfer raises at import, Triton at the first kernel.
-NEVER_EMPTY = (
-    "FLASHINFER_CUDA_ARCH_LIST", "TORCH_CUDA_ARCH_LIST", "TVM_FFI_CUDA_ARCH_LIST", "TRITON_PTXAS_PATH",
-    "TRITON_PTXAS_BLACKWELL_PATH",
-)  # fmt: skip
 REPAIRED = frozenset(CONSTANT) | {"HOME", "USER", "LOGNAME", "VIRTUAL_ENV", "NO_PROXY", "no_proxy", "LD_LIBRARY_PATH"}
 
 
@@ -133,7 +122,7 @@ def from_pass(situation: Situation) -> Iterator[Change | Finding]:
             continue
         if name == "LD_LIBRARY_PATH":
             yield from _passed_library_path(situation, value, because)
-        elif name in NEVER_EMPTY and not value:
+        elif not value and must_not_be_empty(name):
             yield _dropped(name, value, "empty, which libraries take for a broken value")
         else:
             yield passed(name, value, "profile", because)
@@ -182,7 +171,7 @@ def from_operator(situation: Situation, request: Request) -> Iterator[Change | F
     for name, value in request.env:
         if name in RESERVED:
             yield _reserved("--env", name)
-        elif name in NEVER_EMPTY and not value:
+        elif not value and must_not_be_empty(name):
             yield findings.error(
                 "empty-value",
                 f"--env {name}= is empty, which libraries take for a broken value.",
@@ -198,5 +187,5 @@ def _reserved(option: str, name: str) -> Finding:
     return findings.error(
         "reserved-variable-asked",
         f"{option} {name}: this variable is gpulaunch's own.",
-        fix=f"Leave it out; {RESERVED[name]}.",
+        fix=f"Leave it out. {RESERVED[name]}",
     )

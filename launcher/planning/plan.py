@@ -50,7 +50,7 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
         engine=engine.NAME,
         target=_target_used(facts),
         argv=argv,
-        cwd=_working_folder(asked, facts),
+        cwd=asked.working_folder(facts.caller.cwd),
         env=dict(sorted(draft.values.items())),
         changes=tuple(sorted(draft.changes.values(), key=lambda change: change.name)),
         prepare=tuple(dict.fromkeys(draft.steps)),
@@ -133,15 +133,6 @@ def _target_used(facts: Facts) -> TargetUsed | None:
     return TargetUsed(
         python=None if is_program else target.path, program=target.path if is_program else None, how=target.how
     )
-
-
-def _working_folder(asked: Asked, facts: Facts) -> str:
-    """The folder of a profile given by path, else the caller's; `cwd` is relative to it."""
-    base = asked.folder or facts.caller.cwd
-    cwd = asked.profile.cwd
-    if not cwd:
-        return base
-    return cwd if cwd.startswith("/") else f"{base.rstrip('/')}/{cwd}"
 
 
 def _readiness(situation: Situation, engine: Engine, endpoint: Endpoint | None) -> Readiness | None:

@@ -14,14 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from launcher.profile.document import short
 from launcher.profile.units import NoQuantity, seconds, size
-
-# Variables that must name one toolkit together, and the key to use instead.
-RESERVED_VARIABLES = {
-    "PATH": "Use env.path, which adds folders.",
-    "CUDA_HOME": "Use cuda.toolkit, which names a toolkit.",
-    "CUDA_PATH": "Use cuda.toolkit, which names a toolkit.",
-    "CUDA_LIB_PATH": "Use cuda.toolkit, which names a toolkit.",
-}
+from launcher.variables import RESERVED
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -120,8 +113,8 @@ def _name(value: str) -> str:
 
 
 def _not_reserved(name: str) -> None:
-    if name in RESERVED_VARIABLES:
-        raise wrong(f"{name} is gpulaunch's own, so that all libraries see one toolkit", RESERVED_VARIABLES[name])
+    if name in RESERVED:
+        raise wrong(f"{name} is gpulaunch's own, so that all libraries see one toolkit", RESERVED[name])
 
 
 def _variable(name: Any) -> str:
@@ -223,7 +216,7 @@ def _distribution(value: Any) -> str:
 
 
 _PLAIN = {"type": ["string", "number"]}
-_VARIABLES_NAME = {"type": "string", "pattern": f"^(?!(?:{'|'.join(RESERVED_VARIABLES)})$)[A-Za-z_][A-Za-z0-9_]*$"}
+_VARIABLES_NAME = {"type": "string", "pattern": f"^(?!(?:{'|'.join(RESERVED)})$)[A-Za-z_][A-Za-z0-9_]*$"}
 _SECONDS = {"anyOf": [{"type": "string", "pattern": r"^(\d+(\.\d+)? ?(ms|s|m|min|h|d))+$"}, {"const": 0}]}
 _BYTES = {"anyOf": [{"type": "string", "pattern": r"^\d+(\.\d+)? ?(B|[kKMG]B|[KMG]iB)$"}, {"const": 0}]}
 

@@ -5,18 +5,11 @@ On the plain tree, not on the validated profile: a profile that is wrong elsewhe
 
 from __future__ import annotations
 
-import re
 from typing import Any, get_args
 
 from launcher.profile.document import REFUSED, Document
 from launcher.profile.schema import EngineName
-
-# An empty value of these is a broken one for the library that reads it: FlashInfer raises at import, Triton at the
-# first kernel. With the key that says what is meant.
-_NEVER_EMPTY = (
-    (re.compile(r"(?:.+_)?CUDA_ARCH_LIST|CUDAARCHS"), "cuda.arch"),
-    (re.compile(r"TRITON_.*_PATH|CUDA_.*(?:PATH|HOME|ROOT|DIR)|CUDATOOLKIT_.*|CUDACXX|NVCC.*"), "cuda.toolkit"),
-)
+from launcher.variables import must_not_be_empty
 
 
 def judge(document: Document) -> None:
@@ -115,7 +108,7 @@ def _variables(document: Document) -> None:
         key = f"env.set.{name}"
         if value is not REFUSED and name in removed:
             _wrong(document, key, "env.unset removes it again", "Keep one of them.")
-        instead = next((instead for pattern, instead in _NEVER_EMPTY if pattern.fullmatch(name.upper())), None)
+        instead = must_not_be_empty(name)
         if value == "" and instead:
             what = "an empty value is not an absent one: libraries read it as a broken one"
             _wrong(document, key, what, f"Leave it out, or use {instead}.")
