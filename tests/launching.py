@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,16 @@ from typing import Any
 from tests.helpers import eventually, free_port
 from tests.hostiles import hostile
 from tests.survivors import Corral
+
+
+def without_cgroups() -> tuple[str, ...]:
+    """What to put before a command line so that it can make no cgroup: as for most users and in most containers.
+
+    For root an empty folder over /sys/fs/cgroup, in a mount namespace; nobody else may make one anyway.
+    """
+    hidden = ("unshare", "--mount", "sh", "-euc", 'mount -t tmpfs none /sys/fs/cgroup; exec "$@"', "sh")
+    possible = os.geteuid() == 0 and subprocess.run([*hidden, "true"], capture_output=True).returncode == 0
+    return hidden if possible else ()
 
 
 @dataclass
@@ -83,12 +93,19 @@ class Launch:
         """The command line of gpulaunch."""
         return [sys.executable, "-m", "launcher", "command", "--profile", str(self.folder / "test.yaml"), *options]
 
-    def start(self, *flags: Any, environ: Mapping[str, str] | None = None, ready: bool = True, **keys: Any) -> Launch:
-        """Starts gpulaunch with the hostile server."""
+    def start(
+        self,
+        *flags: Any,
+        environ: Mapping[str, str] | None = None,
+        ready: bool = True,
+        before: Sequence[str] = (),
+        **keys: Any,
+    ) -> Launch:
+        """Starts gpulaunch with the hostile server; `before` is a command line that runs it."""
         self.profile(*flags, ready=ready, **keys)
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
             self.process = self.corral.spawn(
-                self.command(), stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=self.folder,
+                [*before, *self.command()], stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=self.folder,
                 env={**self.environ, **(environ or {})},
             )  # fmt: skip
         return self

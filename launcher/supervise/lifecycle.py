@@ -73,7 +73,8 @@ class Life:
     state: State
     deadline: float | None
     was_ready: bool = False
-    asked: bool = False  # a stop was asked for
+    asked: bool = False  # a stop was asked for while the leader lived
+    asked_after: bool = False  # a stop was asked for when the leader had gone
     too_late: bool = False  # not ready in time
     beyond_reach: bool = False  # KILLs did not empty it
     grace_until: float = 0.0
@@ -95,13 +96,15 @@ def born_ready() -> Life:
 
 def step(life: Life, event: Event, times: Times, at: float) -> Moved:
     """What an event makes of a life at a time. Events that mean nothing in a state change nothing."""
-    if event is Event.STOP_ASKED:
-        life = replace(life, asked=True)
     match life.state, event:
         case State.STARTING, Event.READY:
             return replace(life, state=State.READY, was_ready=True, deadline=None), (Action.SAY_READY,)
         case State.STARTING | State.READY, Event.STOP_ASKED:
-            return _stop(life, times, at)
+            return _stop(replace(life, asked=True), times, at)
+        case State.STOPPING, Event.STOP_ASKED:
+            return replace(life, asked=True), ()
+        case State.SWEEPING | State.KILLING, Event.STOP_ASKED:
+            return replace(life, asked_after=True), ()
         case State.STARTING, Event.TIME_UP:
             return _stop(replace(life, too_late=True), times, at)
         case State.STARTING | State.READY | State.STOPPING, Event.LEADER_GONE:

@@ -9,6 +9,8 @@ import contextlib
 import socket
 from collections.abc import Mapping
 
+_PATIENCE = 1.0  # seconds
+
 
 class Notifier:
     """Datagrams to NOTIFY_SOCKET; silent where there is none."""
@@ -18,11 +20,6 @@ class Notifier:
         self._address = f"\0{path[1:]}" if path.startswith("@") else path
         self._stopping = False
 
-    @property
-    def listens(self) -> bool:
-        """True if somebody listens."""
-        return bool(self._address)
-
     def status(self, text: str) -> None:
         """One line for `systemctl status`."""
         self._send(f"STATUS={text}")
@@ -31,15 +28,15 @@ class Notifier:
         """The unit is started from now on."""
         self._send(f"READY=1\nSTATUS={text}")
 
-    def still_loading(self, seconds: float) -> None:
-        """Asks for more time before the start counts as failed: loading takes what it takes."""
+    def more_time(self, seconds: float) -> None:
+        """Asks for more time before a start or a stop counts as failed: loading and draining take what they take."""
         self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * 1_000_000)}")
 
     def stopping(self) -> None:
         """Said once: it cannot be taken back."""
         if not self._stopping:
             self._stopping = True
-            self._send("STOPPING=1")
+            self._send("STOPPING=1\nSTATUS=stopping")
 
     def _send(self, message: str) -> None:
         if not self._address:
@@ -48,4 +45,5 @@ class Notifier:
             contextlib.suppress(OSError),
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as out,
         ):
+            out.settimeout(_PATIENCE)  # a manager that does not read must not hold up the stop
             out.sendto(message.encode(), self._address)

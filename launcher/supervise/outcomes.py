@@ -1,7 +1,9 @@
 """How a life ended, as an exit code and a sentence. Pure.
 
 An unasked exit 0 is a failure (vllm-project/vllm#48966: the API server exits 0 when a worker dies), an asked-for end is
-a success whatever the child returned (JustVugg/colibri#810).
+a success whatever the child returned (JustVugg/colibri#810). A stop that is asked for when the leader has gone excuses
+nothing (a late TERM hid that crash too), unless that very signal ended the leader: then somebody signalled us all, and
+the leader's turn came first.
 """
 
 from __future__ import annotations
@@ -14,20 +16,21 @@ from launcher.supervise.lifecycle import Life
 
 # What we return after a stop by this signal; TERM is how services are stopped.
 STOP_CODES = {
-    signal.SIGTERM: errors.OK,
-    signal.SIGINT: 128 + signal.SIGINT,
-    signal.SIGHUP: 128 + signal.SIGHUP,
-    signal.SIGQUIT: 128 + signal.SIGQUIT,
+    "SIGTERM": errors.OK,
+    "SIGINT": 128 + signal.SIGINT,
+    "SIGHUP": 128 + signal.SIGHUP,
+    "SIGQUIT": 128 + signal.SIGQUIT,
 }
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Exit code, cause as a sentence, and whose code it is."""
+    """Exit code, cause as a sentence, whose code it is, and whether the end was asked for."""
 
     exit_code: int
     cause: str
-    of_child: bool
+    of_child: bool = False
+    asked: bool = False
 
 
 def describe_child(wait_status: int | None) -> str:
@@ -40,20 +43,22 @@ def describe_child(wait_status: int | None) -> str:
     return f"signal {-code} ({_name(-code)})"
 
 
-def judge(life: Life, wait_status: int | None, stopped_by: signal.Signals | None) -> Ending:
-    """The ending of a life: asked for, too late, or unasked."""
+def judge(life: Life, wait_status: int | None, stopped_by: str | None) -> Ending:
+    """The ending of a life: asked for, too late, or unasked. `stopped_by` is the name of the first signal to us."""
     child = describe_child(wait_status)
-    if life.asked and stopped_by is not None:
-        return Ending(STOP_CODES[stopped_by], f"stopped by {stopped_by.name}; the server ended with {child}", False)
-    if life.too_late:
-        return Ending(errors.OUT_OF_TIME, "the server was not ready in time and was stopped", False)
-    when = "after it was ready" if life.was_ready else "before it was ready"
     code = _exit_code(wait_status or 0)
+    to_us_all = life.asked_after and code < 0 and _name(-code) == stopped_by
+    if stopped_by is not None and (life.asked or to_us_all):
+        cause = f"stopped by {stopped_by}; the server ended with {child}"
+        return Ending(STOP_CODES[stopped_by], cause, asked=True)
+    if life.too_late:
+        return Ending(errors.OUT_OF_TIME, "the server was not ready in time and was stopped")
+    when = "after it was ready" if life.was_ready else "before it was ready"
     if code == 0:
-        return Ending(errors.FAILED, f"the server ended with exit 0 {when}, though nobody asked it to", False)
+        return Ending(errors.FAILED, f"the server ended with exit 0 {when}, though nobody asked it to")
     if code > 0:
-        return Ending(code, f"the server ended with {child} {when}", True)
-    return Ending(128 - code, f"the server was ended by {child} {when}", True)
+        return Ending(code, f"the server ended with {child} {when}", of_child=True)
+    return Ending(128 - code, f"the server was ended by {child} {when}", of_child=True)
 
 
 def _exit_code(wait_status: int) -> int:

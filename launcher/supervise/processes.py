@@ -5,7 +5,6 @@ Imports nothing but the standard library and nothing of ours: the guard runs it 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from collections.abc import Iterable, Iterator
@@ -25,7 +24,13 @@ class Status(NamedTuple):
     state: str
     parent: int
     session: int
+    threads: int
     start: int
+
+    @property
+    def alive(self) -> bool:
+        """A process of which only the first thread has ended shows a zombie's letter and lives."""
+        return self.state not in "ZX" or self.threads > 1
 
 
 def status(pid: int) -> Status | None:
@@ -36,7 +41,7 @@ def status(pid: int) -> Status | None:
     except OSError:
         return None
     fields = text[text.rindex(b")") + 2 :].split()
-    return Status(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
+    return Status(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[17]), int(fields[19]))
 
 
 def identify(pid: int) -> Process | None:
@@ -48,7 +53,7 @@ def identify(pid: int) -> Process | None:
 def is_alive(process: Process) -> bool:
     """True while the very process runs; a zombie does not."""
     found = status(process.pid)
-    return found is not None and found.start == process.start and found.state not in "ZX"
+    return found is not None and found.start == process.start and found.alive
 
 
 def children(pid: int) -> Iterator[int]:
@@ -68,7 +73,8 @@ def children(pid: int) -> Iterator[int]:
 def descendants(roots: Iterable[int], *, without: int | None = None) -> list[Process]:
     """Everything below these processes, whatever sessions and groups it made; zombies are left out.
 
-    Where a process forks while we look, the next look sees it: callers look until two looks agree.
+    `without` does not count, nor what is below it. A process that forks and ends while we look can hide
+    its child from one look, not from the next: whoever needs to know that nobody is left looks twice.
     """
     found: dict[int, Process] = {}
     pending = list(roots)
@@ -83,6 +89,16 @@ def descendants(roots: Iterable[int], *, without: int | None = None) -> list[Pro
             if process is not None and is_alive(process):
                 found[child] = process
     return list(found.values())
+
+
+def is_below(pid: int, top: int) -> bool:
+    """True if a process, which may be a zombie, descends from another."""
+    while pid > 1:
+        found = status(pid)
+        pid = found.parent if found else 0
+        if pid == top:
+            return True
+    return False
 
 
 def everybody() -> Iterator[int]:
@@ -113,7 +129,7 @@ def in_sessions(sessions: Iterable[int]) -> list[Process]:
     found = []
     for pid in everybody():
         seen = status(pid)
-        if seen is not None and seen.session in wanted and seen.state not in "ZX":
+        if seen is not None and seen.session in wanted and seen.alive:
             found.append(Process(pid, seen.start))
     return found
 
@@ -128,9 +144,9 @@ def send(process: Process, number: signal.Signals) -> bool:
         found = status(process.pid)
         if found is None or found.start != process.start:
             return False
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            signal.pidfd_send_signal(handle, number)
-            return True
+        signal.pidfd_send_signal(handle, number)
+        return True
+    except (ProcessLookupError, PermissionError):
         return False
     finally:
         os.close(handle)

@@ -12,21 +12,25 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Those that mean something to us; TTIN and TTOU are blocked too, lest a terminal stops whoever drains the pipes.
-WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP, signal.SIGCHLD)
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+# USR1 and USR2 mean nothing to us, but would end us by default: Slurm sends one before a job's time is over.
+WATCHED = (*STOPS, signal.SIGTSTP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCHLD)
+# TTIN and TTOU are blocked too, lest a terminal stops whoever drains the pipes.
 _BLOCKED = (*WATCHED, signal.SIGTTIN, signal.SIGTTOU, signal.SIGPIPE)
 _RECORD = 128  # bytes of struct signalfd_siginfo
+_SI_KERNEL = 0x80  # <asm-generic/siginfo.h>
 _HEAD = struct.Struct("=IiiII")  # ssi_signo, ssi_errno, ssi_code, ssi_pid, ssi_uid
 _NONBLOCK, _CLOEXEC = os.O_NONBLOCK, os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
 class Received:
-    """A signal and who sent it: pid 0 is the kernel (a terminal's Ctrl-C)."""
+    """A signal and who sent it. pid 0: the kernel, or a process outside our pid namespace."""
 
     number: signal.Signals
     pid: int
     uid: int
+    of_kernel: bool  # a terminal's Ctrl-C or hang-up
 
 
 class Inbox:
@@ -56,8 +60,8 @@ class Inbox:
                 record = os.read(self.descriptor, _RECORD)
             except BlockingIOError:
                 return
-            which, _, _, pid, uid = _HEAD.unpack_from(record)
-            received = Received(signal.Signals(which), pid, uid)
+            which, _, code, pid, uid = _HEAD.unpack_from(record)
+            received = Received(signal.Signals(which), pid, uid, code == _SI_KERNEL)
             if not (received.number is signal.SIGHUP and self._no_hangups):
                 yield received
 

@@ -14,27 +14,29 @@ import selectors
 import signal
 import time
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
 
 from launcher.model import Finding, Outcome, Plan
 from launcher.runs import Run
 from launcher.secrets import mask
-from launcher.supervise import cgroup, outcomes, port, processes
+from launcher.supervise import asking, cgroup, outcomes, port, processes, run_mark
 from launcher.supervise.capture import Capture, Say, Terminal
 from launcher.supervise.guarding import Guard
-from launcher.supervise.lifecycle import Action, Event, Life, State, Times, born, born_ready, step
+from launcher.supervise.lifecycle import Action, Event, State, Times, born, born_ready, step
 from launcher.supervise.naming import command_of
 from launcher.supervise.notify import Notifier
 from launcher.supervise.processes import Process
 from launcher.supervise.ready import Probe
-from launcher.supervise.signals import Inbox, Received
+from launcher.supervise.signals import STOPS, Inbox, Received
 from launcher.supervise.spawn import Leader, spawn
 
-_TELL = 1.0  # seconds between looks at the tree for the guard and the run folder
+_OFTEN = 1.0  # seconds between looks at the tree for the guard and the run folder
+_SELDOM = 5.0  # the same where nothing changes any more: engines have hundreds of threads, and each is looked at
 _EMPTYING = 0.05  # seconds between looks while the tree is being emptied
 _MORE_TIME = 30.0  # seconds that systemd is asked for while the server loads
 _PORT_PATIENCE = 20.0  # seconds for the port to become free after the end
+_PORT_PAUSE = 0.2  # seconds between tries
 _DRAIN_PATIENCE = 5.0  # seconds for the pipes to end once no process is left
-_SECOND_TERM = 1.0  # seconds: systemd and a user may both send one; later it is impatience
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -50,15 +52,14 @@ class Supervisor:
         self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._self = processes.identify(os.getpid())
         self._wait_status: int | None = None
-        self._stopped_by: signal.Signals | None = None
-        self._asked_at = 0.0
-        self._interrupts = 0
+        self._asked = asking.Asked()
         self._known: set[Process] = set()
         self._swept: set[Process] = set()
-        # Children from before: a script that says `helper & exec gpulaunch ...`. They are not ours to end.
+        # Children that we had before: `helper & exec gpulaunch ...` in a container's entry point. Not ours to end.
         self._foreign: set[Process] = set()
+        self._told: list[Process] | None = None
         self._told_at = 0.0
-        self._recorded: list[Process] | None = None
+        self._pause = _OFTEN
 
     def supervise(self) -> Outcome:
         """Runs the plan. Returns when nothing of it is left."""
@@ -66,18 +67,24 @@ class Supervisor:
         become_subreaper()
         with Inbox() as inbox:
             self._cgroup = cgroup.make(self._run.run_id)
-            self._guard = Guard(f"GPULAUNCH_RUN_ID={self._run.run_id}", str(self._cgroup) if self._cgroup else None)
+            self._guard = Guard(self._run.run_id, str(self._cgroup) if self._cgroup else None)
+            # The guard is not marked, everybody whom we start from now on is.
+            unmarked = run_mark.put(self._run.run_id)
             try:
                 leader = spawn(self._plan, {**self._plan.env, **self._run.marks}, self._cgroup)
-                if isinstance(leader, Finding):
-                    return self._not_started(leader)
-                return self._live(leader, inbox)
+                outcome = self._not_started(leader) if isinstance(leader, Finding) else self._live(leader, inbox)
+            except BaseException:
+                # A mistake of ours must not leave the server behind, unwatched: the guard ends it.
+                self._guard.give_up()
+                raise
             finally:
-                self._guard.farewell()
-                if self._cgroup is not None:
-                    cgroup.remove(self._cgroup)
+                run_mark.take_off(unmarked)
                 os.close(self._wake_read)
                 os.close(self._wake_write)
+            self._guard.farewell()
+            if self._cgroup is not None:
+                cgroup.remove(self._cgroup)
+            return outcome
 
     # ----------------------------------------------------------------------------------------------------------------
     # The loop
@@ -85,51 +92,61 @@ class Supervisor:
     def _live(self, leader: Leader, inbox: Inbox) -> Outcome:
         self._leader = processes.identify(leader.pid) or Process(leader.pid, 0)
         self._known.add(self._leader)
+        self._life = born(self._times, time.monotonic()) if self._plan.ready else born_ready()
         self._tell(time.monotonic(), force=True)
         self._run.event("started", pid=leader.pid)
         capture = self._capture(leader)
         probe = self._probe()
-        life = born(self._times, time.monotonic()) if probe else born_ready()
         if probe is None:
             self._announce_ready()
         with selectors.DefaultSelector() as selector:
             selector.register(inbox.descriptor, selectors.EVENT_READ)
             selector.register(self._wake_read, selectors.EVENT_READ)
-            while life.state is not State.DONE:
-                selector.select(self._patience(life))
-                for event in self._events(inbox, life):
-                    life, actions = step(life, event, self._times, time.monotonic())
-                    for action in actions:
-                        self._do(action)
+            while self._life.state is not State.DONE:
+                selector.select(self._patience())
+                self._look(inbox)
         if probe is not None:
             probe.stop()
         self._reap()
         if not capture.finish(_DRAIN_PATIENCE):
             self._say("a process beyond our reach still holds the server's output")
         self._await_port(inbox)
-        return self._outcome(life, capture)
+        return self._outcome(capture)
 
-    def _patience(self, life: Life) -> float:
+    def _patience(self) -> float:
         """Seconds until somebody must look again."""
-        if life.state in (State.SWEEPING, State.KILLING):
+        if self._is_emptying():
             return _EMPTYING
-        due = _TELL if life.deadline is None else min(_TELL, life.deadline - time.monotonic())
-        return max(0.0, due)
+        deadline = self._life.deadline
+        return self._pause if deadline is None else max(0.0, min(self._pause, deadline - time.monotonic()))
 
-    def _events(self, inbox: Inbox, life: Life) -> Iterator[Event]:
+    def _look(self, inbox: Inbox) -> None:
+        """Whatever happened since the last look. Signals first: one to us all reaches us before it ends the leader."""
         for received in inbox.read():
-            yield from self._heard(received)
+            for event in self._heard(received):
+                self._step(event)
         if self._reap():
-            yield Event.LEADER_GONE
+            self._step(Event.LEADER_GONE)
         with contextlib.suppress(BlockingIOError):
             if os.read(self._wake_read, 64):
-                yield Event.READY
-        now = time.monotonic()
-        self._tell(now)
-        if life.deadline is not None and now >= life.deadline:
-            yield Event.TIME_UP
-        if life.state in (State.SWEEPING, State.KILLING) and not self._left():
-            yield Event.EMPTY
+                self._step(Event.READY)
+        self._tell(time.monotonic())
+        if self._life.deadline is not None and time.monotonic() >= self._life.deadline:
+            self._step(Event.TIME_UP)
+        if self._is_emptying() and self._is_empty():
+            self._step(Event.EMPTY)
+
+    def _step(self, event: Event) -> None:
+        self._life, actions = step(self._life, event, self._times, time.monotonic())
+        for action in actions:
+            self._do(action)
+
+    def _is_emptying(self) -> bool:
+        return self._life.state in (State.SWEEPING, State.KILLING)
+
+    def _is_empty(self) -> bool:
+        """Two looks: a process that forks and ends meanwhile can hide its child from one."""
+        return not self._left() and not self._left()
 
     def _heard(self, received: Received) -> Iterator[Event]:
         number = received.number
@@ -140,25 +157,22 @@ class Supervisor:
             return
         who = self._sender(received)
         self._run.event("signal", signal=number.name, sender=who)
-        if number == signal.SIGQUIT and self._is_ours(received.pid):
+        if number not in STOPS:
+            self._say(f"{number.name} from {who}: ignored")
+        elif number == signal.SIGQUIT and self._is_ours(received.pid):
             self._say(f"{number.name} from the server's own {who}: ignored")
-            return
-        now = time.monotonic()
-        if self._stopped_by is None:
-            self._say(f"{number.name} from {who}: stopping, at most {self._plan.grace:g} s")
-            self._stopped_by, self._asked_at = number, now
-            self._interrupts = int(number == signal.SIGINT)
-            yield Event.STOP_ASKED
-        elif number == signal.SIGINT:
-            self._interrupts += 1
-            if self._interrupts > 1:
-                yield from self._hurry(who)
-        elif number == signal.SIGTERM and now - self._asked_at > _SECOND_TERM:
-            yield from self._hurry(who)
+        else:
+            yield from self._asked_to_stop(number, who)
 
-    def _hurry(self, who: str) -> Iterator[Event]:
-        self._say(f"asked again by {who}: ending it at once")
-        yield Event.HURRY
+    def _asked_to_stop(self, number: signal.Signals, who: str) -> Iterator[Event]:
+        self._asked, event = asking.hear(self._asked, number.name, time.monotonic())
+        if event is Event.STOP_ASKED:
+            how = "it is ending already" if self._is_emptying() else f"stopping, at most {self._plan.grace:g} s"
+            self._say(f"{number.name} from {who}: {how}")
+        elif event is Event.HURRY:
+            self._say(f"asked again by {who}: ending it at once")
+        if event is not None:
+            yield event
 
     # ----------------------------------------------------------------------------------------------------------------
     # What a step says
@@ -186,9 +200,12 @@ class Supervisor:
         self._notifier.ready(f"ready: {url}" if url else "running")
         if url:
             self._say(f"ready: {url}")
-            self._say(
-                f"try: curl {url.rsplit('/', 1)[0]}/v1/models    stop: Ctrl-C or gpulaunch stop {self._plan.profile}"
-            )
+            self._say(f"try: curl {self._try_url(url)}    stop: Ctrl-C or gpulaunch stop {self._plan.profile}")
+
+    def _try_url(self, url: str) -> str:
+        """What every OpenAI-compatible engine answers; of any other server we know only what it is asked for."""
+        parts = urlsplit(url)
+        return url if self._plan.engine == "command" else f"{parts.scheme}://{parts.netloc}/v1/models"
 
     def _signal_rest(self, number: signal.Signals) -> None:
         left = self._left()
@@ -236,25 +253,33 @@ class Supervisor:
                 self._run.event("leader gone", status=outcomes.describe_child(wait_status))
 
     def _tell(self, now: float, force: bool = False) -> None:
-        """Keeps the guard and the run folder informed of what belongs to the run."""
-        if not force and now - self._told_at < _TELL:
+        """Keeps the guard, the run folder and systemd informed."""
+        if not force and now - self._told_at < self._pause:
             return
-        if self._wait_status is None and self._told_at and self._notifier.listens:
-            self._notifier.still_loading(_MORE_TIME)
         self._told_at = now
+        if self._life.state is not State.READY:
+            self._notifier.more_time(_MORE_TIME)
         current = self._left()
-        self._known.update(current)
         self._guard.tell(current)
-        if current != self._recorded:
+        if current != self._told:
+            self._known.update(current)
+            self._told = current
             self._run.record_processes(self._self, self._leader, current)
-            self._recorded = current
+            self._pause = _OFTEN
+        elif self._life.state is State.READY:
+            self._pause = min(self._pause * 1.5, _SELDOM)
 
     def _is_ours(self, pid: int) -> bool:
-        return pid in {process.pid for process in self._known} or pid in {process.pid for process in self._left()}
+        """True for a process of the server, also one that has ended since and is not yet collected."""
+        now = processes.identify(pid)
+        known = any(process.pid == pid and now in (process, None) for process in self._known)
+        return known or processes.is_below(pid, os.getpid())
 
     def _sender(self, received: Received) -> str:
-        if received.pid == 0:
+        if received.of_kernel:
             return "the terminal"
+        if received.pid == 0:
+            return "a process outside this container"
         who = f"process {received.pid} ({command_of(received.pid) or 'gone'}, uid {received.uid})"
         return mask(who, self._plan.secrets)
 
@@ -288,14 +313,17 @@ class Supervisor:
         if endpoint is None:
             return
         while port.bind_problem(endpoint) == errno.EADDRINUSE:
-            if time.monotonic() > until:
-                holders = ", ".join(f"{pid} ({command})" for pid, command in port.holders(endpoint.port))
-                self._say(f"port {endpoint.port} is still taken by {holders or 'somebody'}")
+            holders = ", ".join(f"{pid} ({command})" for pid, command in port.holders(endpoint.port))
+            # Nothing of ours is left: somebody else's process has taken it meanwhile, and will not let go for us.
+            if holders or time.monotonic() > until:
+                self._say(f"port {endpoint.port} is taken by {holders or 'somebody whom this user may not see'}")
                 return
+            self._notifier.more_time(_MORE_TIME)
             with selectors.DefaultSelector() as selector:
                 selector.register(inbox.descriptor, selectors.EVENT_READ)
-                selector.select(_EMPTYING)
-            list(inbox.read())
+                selector.select(_PORT_PAUSE)
+            if any(received.number in STOPS for received in inbox.read()):
+                return
 
     def _not_started(self, finding: Finding) -> Outcome:
         self._run.event("not started", code=finding.code)
@@ -309,9 +337,9 @@ class Supervisor:
             ready=False,
         )
 
-    def _outcome(self, life: Life, capture: Capture) -> Outcome:
-        ending = outcomes.judge(life, self._wait_status, self._stopped_by)
-        beyond = self._left() if life.beyond_reach else []
+    def _outcome(self, capture: Capture) -> Outcome:
+        ending = outcomes.judge(self._life, self._wait_status, self._asked.first)
+        beyond = self._left() if self._life.beyond_reach else []
         cause = ending.cause
         if beyond:
             cause += f"; beyond reach: {', '.join(str(process.pid) for process in beyond)}"
@@ -321,8 +349,8 @@ class Supervisor:
             cause=cause,
             origin="child" if ending.of_child else "launcher",
             child=outcomes.describe_child(self._wait_status),
-            requested=life.asked,
-            ready=life.was_ready,
+            requested=ending.asked,
+            ready=self._life.was_ready,
             run_folder=str(self._run.folder) if self._run.folder else None,
             log=str(self._run.log_path) if self._run.log_path else None,
             last_lines=capture.last_lines(10),

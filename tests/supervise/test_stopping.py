@@ -14,10 +14,12 @@ import pytest
 
 from tests.helpers import eventually
 from tests.hostiles import health, hostile, processes, signals
-from tests.launching import Launch
+from tests.launching import Launch, without_cgroups
 from tests.survivors import Corral
 
 STUBBORN = ("--worker", "--worker-ignores-term")
+
+HIDES = Path(__file__).with_name("hides.py")
 
 
 def test_a_plain_subprocess_leaves_a_worker_that_ignores_sigterm(corral: Corral, tmp_path: Path) -> None:
@@ -55,6 +57,22 @@ def test_a_killed_launcher_leaves_nothing(launch: Launch, disguise: tuple[str, .
     eventually(lambda: len(json.loads(known.read_text())["processes"]) >= 2, what="the run folder names the worker")
     launch.signal(signal.SIGKILL).wait()
     assert launch.corral.wait_empty(15) == []
+
+
+def test_a_worker_that_hides_a_moment_before_the_launcher_is_killed_is_found(launch: Launch) -> None:
+    """No longer in the tree, in a session of its own, its environment wiped, and nobody was told of it."""
+    command = [sys.executable, str(HIDES), str(launch.folder / "hidden")]
+    launch.start(command=command, ready=False, before=without_cgroups())
+    assert launch.wait() == 128 + signal.SIGKILL, launch.errors
+    assert launch.corral.wait_empty(15) == []
+
+
+def test_a_plain_supervisors_sigkill_leaves_that_worker(corral: Corral, tmp_path: Path) -> None:
+    supervise = "import subprocess, sys; subprocess.call(sys.argv[1:])"
+    hidden = tmp_path / "hidden"
+    supervisor = corral.spawn([sys.executable, "-c", supervise, sys.executable, HIDES, hidden])
+    assert supervisor.wait(20) == -signal.SIGKILL
+    assert int(hidden.read_text()) in {process.pid for process in corral.survivors()}
 
 
 def test_what_a_script_started_before_it_became_gpulaunch_is_not_ended(launch: Launch) -> None:

@@ -1,0 +1,66 @@
+"""A mark on every process of a run that none can lose by accident: the soft value of a resource limit without effect.
+
+RLIMIT_LOCKS has limited nothing since Linux 2.4.25 (getrlimit(2)), yet every fork inherits it, and it outlives exec,
+setsid, a double fork and a wiped environment; /proc/PID/limits shows it to everybody, also of processes that are not
+dumpable. A process would have to set this one limit to lose the mark. Where it cannot be set, nothing is marked.
+
+Imports nothing but the standard library and `processes`: the guard runs it in a Python without site-packages.
+"""
+
+from __future__ import annotations
+
+from launcher.supervise import processes
+from launcher.supervise.processes import Process
+
+_LOCKS = 10  # RLIMIT_LOCKS in <asm-generic/resource.h>; Python's resource module does not name it
+_ROW = b"Max file locks"
+_FIRST = 1 << 62  # nobody's limit by chance, and still a positive number in 64 bits
+
+Limits = tuple[int, int]
+
+
+def value_of(run_id: str) -> int:
+    """The limit that marks a run: its id, which is at most 12 hexadecimal digits, far above any real limit."""
+    return _FIRST + int(run_id, 16)
+
+
+def put(run_id: str) -> Limits | None:
+    """Marks our own process, so that what it forks is marked from its first instant. Returns what was there before."""
+    import resource
+
+    try:
+        before = resource.getrlimit(_LOCKS)
+        resource.setrlimit(_LOCKS, (value_of(run_id), before[1]))
+    except (OSError, ValueError):
+        return None
+    return before
+
+
+def take_off(before: Limits | None) -> None:
+    """Our own process is no part of the run any more."""
+    import resource
+
+    if before is not None:
+        resource.setrlimit(_LOCKS, before)
+
+
+def bearers(run_id: str) -> list[Process]:
+    """Every living process with the mark of this run."""
+    wanted = str(value_of(run_id)).encode()
+    found = []
+    for pid in processes.everybody():
+        process = processes.identify(pid) if soft_locks(pid) == wanted else None
+        if process is not None and processes.is_alive(process):
+            found.append(process)
+    return found
+
+
+def soft_locks(pid: int) -> bytes | None:
+    """The soft limit as /proc/PID/limits shows it, None for a process that is not there."""
+    try:
+        with open(f"/proc/{pid}/limits", "rb") as file:  # noqa: PTH123 - pathlib would triple the guard's start
+            rows = file.read().split(b"\n")
+    except OSError:
+        return None
+    words = next((row[len(_ROW) :].split() for row in rows if row.startswith(_ROW)), [])
+    return words[0] if words else None
