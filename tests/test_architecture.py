@@ -31,8 +31,8 @@ WORLD = {
 }
 DECIDING = (
     "model", "errors", "findings", "explanations", "secrets", "paths", "architectures", "situation", "gpu_selection",
-    "variables", "planning", "consumers", "checks", "engines", "supervise.lifecycle", "supervise.masker", "profile.scalars",
-    "profile.schema", "profile.expand",
+    "variables", "planning", "consumers", "checks", "engines", "supervise.lifecycle", "supervise.masker",
+    "profile.scalars", "profile.schema", "profile.expand",
 )  # fmt: skip
 NOT_DECIDING = ("engines.servers",)  # programs that run in the target
 
