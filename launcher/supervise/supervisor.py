@@ -20,7 +20,7 @@ from launcher.model import Finding, Outcome, Plan
 from launcher.runs import Run
 from launcher.secrets import mask
 from launcher.supervise import asking, cgroup, outcomes, port, processes, run_mark
-from launcher.supervise.capture import Capture, Say, Terminal
+from launcher.supervise.capture import Capture
 from launcher.supervise.guarding import Guard
 from launcher.supervise.lifecycle import Action, Event, State, Times, born, born_ready, step
 from launcher.supervise.naming import command_of
@@ -29,6 +29,7 @@ from launcher.supervise.processes import Process
 from launcher.supervise.ready import Probe
 from launcher.supervise.signals import STOPS, Inbox, Received
 from launcher.supervise.spawn import Leader, spawn
+from launcher.supervise.terminal import Say, Terminal
 
 _OFTEN = 1.0  # seconds between looks at the tree for the guard and the run folder
 _SELDOM = 5.0  # the same where nothing changes any more: engines have hundreds of threads, and each is looked at

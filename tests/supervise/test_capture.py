@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import select
 import signal
 import stat
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from launcher.supervise.capture import Capture
+from launcher.supervise.terminal import Terminal
 from tests.helpers import eventually
 from tests.launching import Launch
 
@@ -91,6 +94,43 @@ def test_a_terminal_that_is_gone_does_not_stop_the_server(launch: Launch) -> Non
     os.close(write)
     launch.wait()
     assert len(launch.log) == 1_000_000
+
+
+def test_a_log_that_cannot_grow_does_not_stop_the_server(launch: Launch) -> None:
+    """A limit on file sizes stands for a full disk: the output is drained and shown all the same."""
+    digest = launch.folder / "digest"
+    launch.profile("--spam", 3_000_000, "--spam-digest", digest, "--exit", 6, ready=False)
+    read, write = os.pipe()
+    limited = ["sh", "-c", 'ulimit -f 2048; exec "$@"', "sh", *launch.command()]  # 1 or 2 MiB
+    with (launch.folder / "stderr").open("wb") as err:
+        launch.process = launch.corral.spawn(limited, stdout=write, stderr=err, env=launch.environ)
+    os.close(write)
+    with os.fdopen(read, "rb") as shown:
+        assert hashlib.sha256(shown.read()).hexdigest() == json.loads(digest.read_text())["stdout"]["sha256"]
+    assert launch.wait() == 6
+    assert launch.errors.count("the log cannot be written") == 1
+    assert 0 < len(launch.log) < 3_000_000
+    assert f"{3_000_000 - len(launch.log)} bytes are missing in the log" in launch.errors
+
+
+def test_a_prompt_that_looks_like_a_secret_appears_though_the_other_stream_speaks() -> None:
+    (out_read, out_write), (err_read, err_write), (shown, terminal) = os.pipe(), os.pipe(), os.pipe()
+    null = os.open(os.devnull, os.O_WRONLY)
+    said: list[str] = []
+    terminals = {
+        out_read: Terminal(terminal, "standard output", said.append),
+        err_read: Terminal(null, "standard error", said.append),
+    }
+    capture = Capture(terminals, None, ["sk-0123456789"], said.append)
+    capture.start()
+    os.write(out_write, b"sk-0")
+    eventually(lambda: os.write(err_write, b".") and select.select([shown], [], [], 0)[0])
+    assert os.read(shown, 100) == b"sk-0"
+    os.close(out_write)
+    os.close(err_write)
+    assert capture.finish(10)
+    for end in (shown, terminal, null):
+        os.close(end)
 
 
 def test_folders_and_files_of_a_run_are_private_whatever_the_umask(launch: Launch) -> None:

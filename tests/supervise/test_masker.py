@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,28 @@ def test_wherever_the_reads_are_cut_the_result_is_that_of_one_read(text: list[by
     edges = sorted({min(cut, len(whole)) for cut in cuts} | {0, len(whole)})
     pieces = [whole[begin:end] for begin, end in itertools.pairwise(edges)]
     assert through(Masker([SECRET]), *pieces) == whole.replace(SECRET.encode(), b"***")
+
+
+NESTED = ["token-0123", "token-0123-4567", "0123-4567-89ab"]
+
+
+@given(
+    text=st.lists(st.sampled_from(["token-0123", "-4567", "-89ab", "0123", "x"]), max_size=5),
+    cuts=st.lists(st.integers(0, 50), max_size=12),
+)
+def test_secrets_that_begin_or_end_alike_are_masked_as_in_one_read(text: list[str], cuts: list[int]) -> None:
+    """A longer secret must not lose its mask because a shorter one was complete at the end of a read."""
+    whole = "".join(text).encode()
+    edges = sorted({min(cut, len(whole)) for cut in cuts} | {0, len(whole)})
+    pieces = [whole[begin:end] for begin, end in itertools.pairwise(edges)]
+    longest_first = re.compile("|".join(re.escape(value) for value in sorted(NESTED, key=len, reverse=True)).encode())
+    assert through(Masker(NESTED), *pieces) == longest_first.sub(b"***", whole)
+
+
+def test_a_whole_secret_that_may_be_the_beginning_of_a_longer_one_is_masked_when_nothing_follows() -> None:
+    masker = Masker(NESTED)
+    assert masker.feed(b"token-0123") == b""
+    assert masker.flush() == b"***"
 
 
 @given(st.binary(max_size=300), st.integers(1, 40))

@@ -1,0 +1,110 @@
+"""One of our own streams, written by a thread: whoever reads it may be slow, paused or gone, and nobody waits for that.
+
+What a reader is too far behind to be shown is dropped and counted, and the count is said; the log has all of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+Say = Callable[[str], None]
+
+_WAITING = 64 << 20  # bytes that a slow terminal may be behind
+_CHUNK_COST = 64  # bytes that the memory of a small chunk costs beside its content
+_PIECE = 1 << 16  # bytes in one write: a write that waits does not tell how far it came
+_STALLED = 2.0  # seconds without a byte after which a reader is not waited for at the end
+
+
+class Terminal:
+    """Standard output or standard error."""
+
+    def __init__(self, descriptor: int, name: str, say: Say) -> None:
+        self._descriptor = descriptor
+        self._name = name
+        self._say = say
+        self._chunks: deque[bytes] = deque()
+        self._behind = 0
+        self._taken = 0
+        self._written = 0
+        self._lost = 0
+        self._gone = False
+        self._closing = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name=f"terminal-{name}", daemon=True)
+        self._thread.start()
+
+    def put(self, chunk: bytes) -> None:
+        """Takes a chunk, or drops it where the reader is too far behind or gone."""
+        with self._changed:
+            if self._gone or not chunk:
+                return
+            if self._behind + len(chunk) > _WAITING:
+                self._lost += len(chunk)
+                return
+            self._chunks.append(chunk)
+            self._taken += len(chunk)
+            self._behind += len(chunk) + _CHUNK_COST
+            self._changed.notify()
+
+    def close(self, until: float) -> None:
+        """Waits for the rest to be written as long as somebody reads it, at most until then (monotonic seconds)."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        before = -1
+        while self._thread.is_alive() and before != self._written and time.monotonic() < until:
+            before = self._written
+            self._thread.join(_STALLED)
+        with self._changed:
+            self._lost += self._taken - self._written
+        self._confess()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._chunks and not self._closing:
+                    self._changed.wait()
+                if not self._chunks:
+                    return
+                chunk = self._chunks.popleft()
+            self._write(chunk)
+            with self._changed:
+                self._behind -= len(chunk) + _CHUNK_COST
+                if self._gone:
+                    self._chunks.clear()
+                    return
+            if not self._chunks:
+                self._confess()
+
+    def _confess(self) -> None:
+        """Says what was not shown, once the reader has caught up or at the end."""
+        with self._changed:
+            lost, self._lost = self._lost, 0
+        if lost and not self._gone:
+            self._say(f"{lost} bytes were not shown on {self._name}, whose reader did not keep up; the log has them")
+
+    def _write(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        while rest:
+            try:
+                count = os.write(self._descriptor, rest[:_PIECE])
+            except BlockingIOError:
+                self._wait_until_writable()
+            except OSError:
+                self._gone = True  # EPIPE, EIO: whoever read it is gone; the log goes on
+                return
+            else:
+                rest = rest[count:]
+                self._written += count
+
+    def _wait_until_writable(self) -> None:
+        """Somebody else made the stream non-blocking."""
+        with contextlib.suppress(OSError, ValueError), selectors.DefaultSelector() as selector:
+            selector.register(self._descriptor, selectors.EVENT_WRITE)
+            selector.select(1.0)
