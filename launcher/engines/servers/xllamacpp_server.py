@@ -6,8 +6,14 @@ Runs in the target's Python, where gpulaunch need not be installed: nothing but 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import signal
+import socket
 import sys
+import time
+import urllib.request
+from pathlib import Path
 from typing import Any
 
 
@@ -30,18 +36,73 @@ def options() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str]) -> int:
-    """Serves until SIGTERM or SIGINT; exit 0 then."""
-    wished = options().parse_args(arguments)
-    import xllamacpp
+    """Serves until SIGTERM or SIGINT, then until no request is in work; exit 0, or 1 where it cannot serve.
 
-    signals = {signal.SIGTERM, signal.SIGINT}
-    # Before the server starts its threads, which inherit the mask: the signal is ours alone.
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    server = xllamacpp.Server(parameters(xllamacpp, wished))
+    While the model loads, either signal ends the process at once: nothing is lost.
+    """
+    wished = options().parse_args(arguments)
+    try:
+        import xllamacpp
+    except ImportError as error:
+        return _cannot(f"{sys.executable} cannot import xllamacpp: {error}")
+    if not Path(wished.model).is_file():
+        return _cannot(f"{wished.model} is no file")
+    # Its constructor returns when the model is loaded and holds the interpreter until then: no handler of ours would
+    # run, so Ctrl-C has its own effect, too.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        server = xllamacpp.Server(parameters(xllamacpp, wished))
+    except RuntimeError as error:
+        return _cannot(f"llama.cpp does not serve {wished.model}: {error}")
+    asked_to_stop = _stop_signals()
     print(f"listening on {server.listening_address}", flush=True)
-    signal.sigwait(signals)
+    asked_to_stop.recv(1)
     print("stopping", flush=True)
-    return 0
+    _until_idle(server.listening_address, wished.api_key)
+    # Not by its destructor: that ends the main loop and then waits for ever for a client whose answer was to come from
+    # that loop (xllamacpp 2026.10.11549).
+    os._exit(0)
+
+
+def _cannot(sentence: str) -> int:
+    print(f"xllamacpp_server: {sentence}", file=sys.stderr, flush=True)
+    return 1
+
+
+def _stop_signals() -> socket.socket:
+    """Something to wait at: a byte comes with SIGTERM or SIGINT, whichever of llama.cpp's threads gets it."""
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    signal.set_wakeup_fd(theirs.detach())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _ends_at_once_the_next_time)
+        signal.siginterrupt(number, False)
+    return ours
+
+
+def _ends_at_once_the_next_time(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_DFL)
+
+
+def _until_idle(address: str, api_key: str | None) -> None:
+    """Waits until every slot has been idle twice in a row: the last bytes of an answer leave after its slot is free."""
+    idle = 0
+    while idle < 2:
+        idle = 0 if _is_working(address, api_key) else idle + 1
+        time.sleep(0.05)
+
+
+def _is_working(address: str, api_key: str | None) -> bool:
+    """llama.cpp's own word for it. No answer in time: all its threads have work; any other failure: nothing to lose."""
+    request = urllib.request.Request(f"{address}/slots", headers={"Authorization": f"Bearer {api_key}"})
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(request, timeout=10) as reply:
+            return any(slot["is_processing"] for slot in json.load(reply))
+    except OSError as problem:
+        return isinstance(getattr(problem, "reason", problem), TimeoutError)
+    except ValueError:
+        return False
 
 
 def parameters(xllamacpp: Any, wished: argparse.Namespace) -> Any:
