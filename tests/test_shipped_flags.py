@@ -54,7 +54,7 @@ def fetched(wheels: Path, engine: str, version: str) -> Path:
 
 def shipped(name: str) -> dict[str, object]:
     """The args of a shipped profile, and what it requires."""
-    asked = load_profile(name, environ={}, places=places({}, home=None, uid=1), cwd="/", uid=1)
+    asked = load_profile(name, environ={}, places=places({}, home=None, uid=1), cwd="/", uid=None)
     return {"args": asked.profile.args, "requires": asked.profile.requires}
 
 

@@ -48,7 +48,7 @@ class Here:
 
     environ: Mapping[str, str]
     cwd: str
-    uid: int
+    uid: int | None  # who will run the server; None where nobody will
     places: Places
 
 
@@ -70,13 +70,12 @@ def here() -> Here:
 def planned(wish: Wish, at: Here) -> Planned:
     """Load, look, plan. Raises Refused for a profile or a facts file that cannot be used."""
     if wish.facts_file is None:
-        asked = _load(wish, at, at.environ)
+        asked = _load(wish, at)
         engine = ENGINES[asked.profile.engine]
         facts = looking.look(asked, environ=at.environ, cwd=at.cwd, target=wish.target, engine_packages=engine.PACKAGES)
     else:
         facts = _from_file(wish.facts_file, wish.target)
-        there = replace(at, places=replace(at.places, home=facts.host.home))  # what ~ in the profile stands for
-        asked = _load(wish, there, facts.caller.environ)
+        asked = _load(wish, _there(at, facts))
     return Planned(plan=make_plan(asked, facts, wish.request), facts=facts, asked=asked)
 
 
@@ -84,7 +83,7 @@ def facts_alone(profile: str | None, target: str | None, facts_file: str | None,
     """What is here, without a plan: for a profile's target, for the one named, or for none."""
     if facts_file is not None:
         return _from_file(facts_file, target)
-    asked = _load(Wish(profile=profile), at, at.environ) if profile is not None else None
+    asked = _load(Wish(profile=profile), at) if profile is not None else None
     packages = ENGINES[asked.profile.engine].PACKAGES if asked else ()
     return looking.look(asked, environ=at.environ, cwd=at.cwd, target=target, engine_packages=packages)
 
@@ -140,9 +139,15 @@ def _from_file(path: str, target: str | None) -> Facts:
     return facts_files.load(path)
 
 
-def _load(wish: Wish, at: Here, environ: Mapping[str, str]) -> Asked:
-    """The profile, with its variables expanded from `environ`: the caller's, or those of the facts file."""
-    asked = load_profile(wish.profile, environ=environ, places=at.places, cwd=at.cwd, uid=at.uid)
+def _there(at: Here, facts: Facts) -> Here:
+    """The machine that a facts file describes: its variables and its ~ count, and nobody runs anything on this one."""
+    places = replace(at.places, home=facts.host.home)
+    return replace(at, environ=facts.caller.environ, places=places, uid=None)
+
+
+def _load(wish: Wish, at: Here) -> Asked:
+    """The profile, for the engine that was asked for."""
+    asked = load_profile(wish.profile, environ=at.environ, places=at.places, cwd=at.cwd, uid=at.uid)
     if wish.engine is not None and wish.engine != asked.profile.engine:
         raise UsageError(
             f"{asked.file} is a profile for {asked.profile.engine}, not for {wish.engine}: "

@@ -43,7 +43,7 @@ def machine(name: str) -> Facts:
 def plan(profile: str, there: Facts) -> Plan:
     """The plan of a shipped profile on a machine; nothing of this machine is read but the profile."""
     environ = there.caller.environ
-    asked = load_profile(profile, environ=environ, places=places(environ, home=None, uid=1), cwd="/", uid=1)
+    asked = load_profile(profile, environ=environ, places=places(environ, home=None, uid=1), cwd="/", uid=None)
     return make_plan(asked, there, Request())
 
 
