@@ -121,8 +121,8 @@ def open_run(profile: str, places: Places, document: Mapping[str, Any], *, now: 
 
 
 def list_runs(places: Places, profile: str | None = None) -> tuple[Recorded, ...]:
-    """Every recorded run, the latest first."""
-    return tuple(sorted(_recorded(Path(places.state, "runs"), profile), key=lambda run: run.folder.name, reverse=True))
+    """Every recorded run, the latest first; where two began in one second, the one whose plan is younger."""
+    return tuple(sorted(_recorded(Path(places.state, "runs"), profile), key=_began, reverse=True))
 
 
 def find_run(places: Places, reference: str | None) -> Recorded:
@@ -150,6 +150,14 @@ def _recorded(runs: Path, profile: str | None) -> Iterator[Recorded]:
                     yield Recorded(folder.name, run.name.rpartition("-")[2], run)
     except OSError:
         return
+
+
+def _began(run: Recorded) -> tuple[str, int]:
+    try:
+        written = (run.folder / "plan.json").stat().st_mtime_ns
+    except OSError:
+        written = 0
+    return run.folder.name.partition("-")[0], written
 
 
 def _point_latest(folder: Path) -> None:

@@ -25,9 +25,15 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "program-missing": Explanation(
         cause="The program of the command line is not where the plan says, nor on the planned PATH.",
-        evidence="exec(2) found no file; a script whose first line names a missing interpreter looks alike.",
+        evidence="exec(2) found no file.",
         fix="Correct the target or the command.",
         exit_code=errors.NOT_FOUND,
+    ),
+    "interpreter-missing": Explanation(
+        cause="The program is a script whose interpreter is gone: a moved virtual environment keeps its old paths.",
+        evidence="exec(2) found no file though the script is there; the message quotes its first line.",
+        fix="Make the environment anew at its place, or name the program's interpreter in the command.",
+        exit_code=errors.NOT_EXECUTABLE,
     ),
     "program-not-executable": Explanation(
         cause="The program is there but the system will not run it.",

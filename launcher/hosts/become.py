@@ -9,6 +9,7 @@ from launcher import findings
 from launcher.errors import Refused
 from launcher.model import Outcome, Plan
 from launcher.runs import Run
+from launcher.supervise import processes
 from launcher.supervise.spawn import cannot_start, reset_signals, set_limits
 
 
@@ -20,6 +21,9 @@ def carry_out(plan: Plan, run: Run, *, environ: Mapping[str, str], say: Callable
         raise Refused([findings.error("exec-with-notify", what, fix=fix)])
     say("becoming the server: no readiness, no log of ours, no restart, no sweep of what it leaves behind")
     run.event("exec", argv0=plan.argv[0])
+    itself = processes.identify(os.getpid())
+    if itself is not None:
+        run.record_processes(itself, itself, [itself])  # pid and start time outlive exec: `gpulaunch stop` finds it
     env = {**plan.env, **run.marks}
     try:
         os.chdir(plan.cwd)

@@ -19,6 +19,8 @@ def make(run_id: str) -> Path | None:
     own = _own()
     if own is None or (not (own / "cgroup.kill").exists() and own not in _ROOTS):
         return None
+    if not os.access(own / "cgroup.procs", os.W_OK):  # whoever moves a process must be allowed to write to both places
+        return None
     if Path("/run/systemd/system").is_dir() and not _is_delegated(own):
         return None
     folder = own / f"gpulaunch-{run_id}"

@@ -41,8 +41,7 @@ def bind_problem(endpoint: Endpoint) -> int | None:
             with socket.socket(family, kind, protocol) as attempt:
                 # As every server does; without it a port in TIME_WAIT would look taken.
                 attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                if family == socket.AF_INET6:
-                    attempt.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                # `::` with the system's own setting takes IPv4 as well, as it does for vLLM, uvicorn and llama.cpp.
                 attempt.bind(address)
         except OSError as error:
             if error.errno != errno.EAFNOSUPPORT:

@@ -34,7 +34,11 @@ class Received:
 
 
 class Inbox:
-    """Blocks the watched signals and reads them from a descriptor. A context manager: the mask is restored."""
+    """Blocks the watched signals and reads them from a descriptor. A context manager: the mask is restored.
+
+    From its end on these signals mean nothing any more: what they ask for is done, and one more Ctrl-C or TERM must not
+    end us, with another exit code, before the outcome is written down.
+    """
 
     def __init__(self) -> None:
         # A disposition of "ignore" for children would let the kernel reap them; inherited from a careless parent.
@@ -47,10 +51,9 @@ class Inbox:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # One more Ctrl-C after the end would be delivered by restoring the mask, before the outcome is written down.
-        for _received in self.read():
-            pass
         os.close(self.descriptor)
+        for number in set(WATCHED) - {signal.SIGCHLD}:
+            signal.signal(number, signal.SIG_IGN)  # drops those that wait, too
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
     def read(self) -> Iterator[Received]:

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 import resource
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -61,6 +62,13 @@ def cannot_start(plan: Plan, error: Exception) -> Finding:
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         if error.filename == plan.cwd and not Path(plan.cwd).is_dir():
             return findings.error("cwd-missing", f"The working folder {plan.cwd} does not exist.", fix="Correct cwd.")
+        interpreter = missing_interpreter(shutil.which(program, mode=os.F_OK, path=plan.env.get("PATH", "")))
+        if interpreter:
+            return findings.error(
+                "interpreter-missing",
+                f"{program} names {interpreter} in its first line, which does not exist.",
+                fix="Make the virtual environment anew: it was moved, or its Python was removed.",
+            )
         return findings.error(
             "program-missing",
             f"{program} was not found on {plan.env.get('PATH', '')}.",
@@ -74,6 +82,18 @@ def cannot_start(plan: Plan, error: Exception) -> Finding:
     return findings.error("program-not-executable", f"{program} cannot be executed: {reason}.", fix=fix)
 
 
+def missing_interpreter(program: str | None) -> str | None:
+    """What a script's first line names and is not there: exec(2) then says "not found" of a script that exists."""
+    try:
+        with open(program or "", "rb") as file:  # noqa: PTH123
+            first = file.readline(256)
+    except OSError:
+        return None
+    words = first.removeprefix(b"#!").split() if first.startswith(b"#!") else []
+    named = os.fsdecode(words[0]) if words else ""
+    return named if named and not Path(named).exists() else None
+
+
 def _pipe() -> tuple[int, int]:
     """A pipe as large as we may make it: a burst must not make the server wait."""
     read, write = os.pipe()
@@ -85,7 +105,8 @@ def _pipe() -> tuple[int, int]:
 def _in_the_child(limits: tuple[Limit, ...], cgroup: Path | None) -> None:
     """Runs between fork and exec, before we have any thread."""
     if cgroup is not None:
-        (cgroup / "cgroup.procs").write_text("0")
+        with contextlib.suppress(OSError):  # a server outside its cgroup is better than none: there are other ways
+            (cgroup / "cgroup.procs").write_text("0")
     set_limits(limits)
     reset_signals()
 

@@ -16,6 +16,7 @@ with Inbox() as inbox:
     print([(received.number.name, received.pid == os.getpid()) for received in inbox.read()])
     os.kill(os.getpid(), signal.SIGINT)
 print(signal.SIGINT in signal.sigpending())
+os.kill(os.getpid(), signal.SIGTERM)
 """
 
 

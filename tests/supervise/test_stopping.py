@@ -19,6 +19,7 @@ from tests.survivors import Corral
 
 STUBBORN = ("--worker", "--worker-ignores-term")
 
+ROOT = Path(__file__).parents[2]
 HIDES = Path(__file__).with_name("hides.py")
 
 
@@ -205,6 +206,14 @@ def test_sigquit_of_the_servers_own_processes_is_ignored(launch: Launch) -> None
     assert launch.signal(signal.SIGTERM).wait() == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2])
+def test_a_signal_that_means_nothing_to_us_ends_nobody(launch: Launch, number: signal.Signals) -> None:
+    """By default it would end us, and the guard the server: Slurm sends one before a job's time is over."""
+    launch.start().until_ready().signal(number).until(f"{number.name} from process {os.getpid()}")
+    assert health(launch.port) == 200
+    assert launch.signal(signal.SIGTERM).wait() == 0
+
+
 def test_a_server_that_is_never_ready_is_stopped_after_the_profiles_timeout(launch: Launch) -> None:
     launch.start("--ready-after-file", launch.folder / "never", ready_timeout="1s")
     assert launch.wait() == 124
@@ -218,3 +227,23 @@ def test_a_taken_port_is_told_with_its_holder(launch: Launch) -> None:
         assert launch.wait() == 75
     assert f"process {os.getpid()}" in launch.errors
     assert not (launch.folder / "state").exists()
+
+
+def test_a_script_whose_interpreter_is_gone_is_told_apart_from_one_that_is_missing(launch: Launch) -> None:
+    """A virtual environment that was moved: bin/vllm is there and its first line names a Python that is not."""
+    moved = launch.folder / "vllm"
+    moved.write_text("#!/old/venv/bin/python\n")
+    moved.chmod(0o755)
+    launch.start(command=[str(moved)], ready=False)
+    assert launch.wait() == 126
+    assert "/old/venv/bin/python" in launch.errors
+
+
+def test_a_server_that_we_became_can_be_stopped_by_name(launch: Launch) -> None:
+    launch.profile("--pid-file", launch.folder / "pids", ready=False)
+    with (launch.folder / "stderr").open("wb") as err:
+        launch.process = launch.corral.spawn(launch.command("--exec"), stdout=err, stderr=err, env=launch.environ)
+    processes(launch.folder / "pids")
+    stop = launch.corral.spawn([sys.executable, "-m", "launcher", "stop", "test"], env=launch.environ, cwd=ROOT)
+    assert stop.wait(20) == 0
+    assert launch.wait() == 0
