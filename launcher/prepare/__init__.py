@@ -5,6 +5,7 @@ To add an action: a module with `carry_out(step)`, one line in `ACTIONS`, its na
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable
 
 from launcher import findings
@@ -35,7 +36,9 @@ def _carry_out(step: Step) -> Finding | None:
     except Failure as failure:
         return findings.error("prepare-failed", f"{step.path}: {failure}.", fix=failure.fix)
     except OSError as error:
-        code = "prepare-forbidden" if isinstance(error, PermissionError) else "prepare-failed"
+        # EROFS is how ProtectSystem= and ProtectHome= of a unit say no.
+        forbidden = isinstance(error, PermissionError) or error.errno == errno.EROFS
+        code = "prepare-forbidden" if forbidden else "prepare-failed"
         fix = "Set XDG_CACHE_HOME, or CacheDirectory= in the unit, to a writable folder with room."
         return findings.error(code, f"{step.path} cannot be made ({step.because}): {error.strerror}.", fix=fix)
     return None

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Sequence
 
 # e_machine by platform.machine(); the gABI's numbers.
-_MACHINES = {"x86_64": 62, "aarch64": 183}
+MACHINES = {"x86_64": 62, "aarch64": 183}
 
 _HEADER, _SECTION, _SEGMENT, _SYMBOL, _DYNAMIC = 64, 64, 56, 24, 16  # sizes of ELF64 records in bytes
 _DT_NULL, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT, _DT_SONAME = 0, 4, 5, 6, 10, 11, 14
@@ -58,7 +58,7 @@ def shared_library(soname: str, machine: str, functions: Sequence[str] = ()) -> 
         "<16sHHIQQQIHHHHHH",
         b"\x7fELF\x02\x01\x01",
         3,  # ET_DYN
-        _MACHINES[machine],
+        MACHINES[machine],
         1,
         0,
         _HEADER,

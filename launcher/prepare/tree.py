@@ -1,12 +1,15 @@
 """Installs a small tree of links and files at a path: whole or not at all, again only where it differs.
 
-A manifest inside says what was installed; two launchers at once are kept apart by a lock beside it.
+A manifest inside says what was installed; two launchers at once are kept apart by a lock beside it. A tree that
+differs changes places with its successor in one step: a build may be running in it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
+import glob
 import json
 import os
 import secrets
@@ -15,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from launcher.private_files import make_private
+from launcher.private_files import make_private, write_private
 
 MANIFEST = ".gpulaunch-manifest.json"
 
@@ -40,11 +43,12 @@ Tree = Mapping[str, Link | File | None]  # relative path -> what stands there; N
 def install(path: Path, tree: Tree) -> None:
     """Makes `path` hold exactly this tree."""
     manifest = _manifest(tree)
-    if _is_installed(path, manifest):
+    if _is_installed(path, tree, manifest):
         return
     make_private(path.parent)
     with _locked(path):
-        if not _is_installed(path, manifest):
+        if not _is_installed(path, tree, manifest):
+            _sweep(path)
             _replace(path, _build(path, tree, manifest))
 
 
@@ -57,11 +61,13 @@ def _manifest(tree: Tree) -> bytes:
     return json.dumps(shown, indent=0).encode()
 
 
-def _is_installed(path: Path, manifest: bytes) -> bool:
+def _is_installed(path: Path, tree: Tree, manifest: bytes) -> bool:
+    """The manifest alone does not tell what somebody took away since."""
     try:
-        return (path / MANIFEST).read_bytes() == manifest
+        there = (path / MANIFEST).read_bytes() == manifest
     except OSError:
         return False
+    return there and all(os.path.lexists(f"{path}/{name}") for name in tree)
 
 
 @contextlib.contextmanager
@@ -76,19 +82,18 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _build(path: Path, tree: Tree, manifest: bytes) -> Path:
     """The tree in a new folder beside its place."""
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    new.mkdir(mode=0o700)
+    new = path.with_name(f"{_beside(path)}{secrets.token_hex(4)}")
+    make_private(new)
     try:
-        for name, entry in sorted(tree.items()):
+        for folder in {new / name if entry is None else (new / name).parent for name, entry in tree.items()}:
+            make_private(folder)
+        for name, entry in tree.items():
             place = new / name
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if entry is None:
-                place.mkdir(mode=0o700, exist_ok=True)
-            elif isinstance(entry, Link):
+            if isinstance(entry, Link):
                 place.symlink_to(entry.to)
-            else:
-                place.write_bytes(entry.content)
-        (new / MANIFEST).write_bytes(manifest)
+            elif isinstance(entry, File):
+                write_private(place, entry.content)
+        write_private(new / MANIFEST, manifest)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
@@ -96,11 +101,41 @@ def _build(path: Path, tree: Tree, manifest: bytes) -> Path:
 
 
 def _replace(path: Path, new: Path) -> None:
-    """Renames are atomic; a tree that differs is out of its place for a moment only."""
+    """In one step, also where something stands there; what stood there is removed."""
     if not os.path.lexists(path):
         new.rename(path)
         return
-    old = path.with_name(f".{path.name}.{secrets.token_hex(4)}.old")
-    path.rename(old)
-    new.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
+    if not _exchange(path, new):
+        # A file system that cannot: the place is empty for a moment.
+        old = path.with_name(f"{_beside(path)}{secrets.token_hex(4)}")
+        path.rename(old)
+        new.rename(path)
+        new = old
+    _remove(new)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """renameat2(2) with RENAME_EXCHANGE; False where C library, kernel or file system does not know it."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except AttributeError:
+        return False
+    here, exchange = -100, 2
+    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
+
+
+def _sweep(path: Path) -> None:
+    """Removes what a launcher that was killed left beside the place; the lock is ours."""
+    for place in path.parent.glob(f"{glob.escape(_beside(path))}*"):
+        _remove(place)
+
+
+def _beside(path: Path) -> str:
+    return f".{path.name}~"
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from launcher.model import Step
 from launcher.prepare.driver_functions import DRIVER_FUNCTIONS
 from launcher.prepare.failure import Failure
-from launcher.prepare.stub_library import shared_library
+from launcher.prepare.stub_library import MACHINES, shared_library
 from launcher.prepare.tree import File, Link, install
 
 _VERSIONED = re.compile(r"(?P<plain>lib.+\.so)\.[0-9][0-9.]*")
@@ -62,10 +62,22 @@ def _libraries(lib: Path) -> Iterator[tuple[str, Link | File]]:
 
 def _libcuda() -> Link | File:
     for folder in _DRIVERS:
-        library = f"{folder}/libcuda.so.1"
-        if os.path.exists(library):
-            return Link(library)
-    return File(shared_library("libcuda.so.1", platform.machine(), DRIVER_FUNCTIONS))
+        library = Path(folder, "libcuda.so.1")
+        if _is_library(library):
+            return Link(str(library))
+    machine = platform.machine()
+    if machine not in MACHINES:
+        raise Failure(f"no stub of libcuda is known for {machine}", "Install the driver, or set cuda.toolkit: hide")
+    return File(shared_library("libcuda.so.1", machine, DRIVER_FUNCTIONS))
+
+
+def _is_library(path: Path) -> bool:
+    """Container runtimes leave an empty file in images that were made with a GPU and are run without one."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
 
 
 def _names(folder: Path) -> list[str]:

@@ -7,6 +7,7 @@ import platform
 import shutil
 import stat
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from launcher.errors import Refused
 from launcher.model import Step
 from launcher.prepare import carry_out_steps
+from launcher.prepare import view as view_step
 from launcher.prepare.driver_functions import DRIVER_FUNCTIONS
 from launcher.prepare.stub_library import shared_library
 
@@ -90,6 +92,76 @@ def test_a_view_follows_its_wheels(tmp_path: Path, wheels: Path) -> None:
     assert [path.name for path in view.parent.iterdir() if path.name != ".lock"] == ["view"], (
         "nothing half-made is left"
     )
+
+
+def test_everything_that_is_made_is_private(tmp_path: Path, wheels: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        carry_out_steps([step("view", tmp_path / "c/view", wheels), step("hide-root", tmp_path / "c/hidden")])
+    finally:
+        os.umask(before)
+    modes = {
+        stat.S_IFMT(mode) | stat.S_IMODE(mode) for path in (tmp_path / "c").rglob("*") if (mode := path.lstat().st_mode)
+    }
+    assert modes - {stat.S_IFLNK | 0o777} == {stat.S_IFDIR | 0o700, stat.S_IFREG | 0o600}
+
+
+def test_what_somebody_took_away_is_there_again(tmp_path: Path, wheels: Path) -> None:
+    view = tmp_path / "cache/view"
+    carry_out_steps([step("view", view, wheels)])
+    shutil.rmtree(view / "lib64/stubs")
+    carry_out_steps([step("view", view, wheels)])
+    assert (view / "lib64/stubs/libcuda.so").exists()
+
+
+def test_a_build_that_uses_a_view_does_not_miss_it_while_it_is_made_anew(tmp_path: Path, wheels: Path) -> None:
+    view = tmp_path / "cache/view"
+    carry_out_steps([step("view", view, wheels)])
+    # A process of its own looks all the time until the folder `done` is there.
+    looking = (
+        "import os, sys; nvcc, done = sys.argv[1:]; missed = 0; print('looking', flush=True)\n"
+        "while not os.path.exists(done): missed += not os.path.exists(nvcc)\n"
+        "print(missed)"
+    )
+    done = tmp_path / "done"
+    words = [sys.executable, "-c", looking, str(view / "bin/nvcc"), str(done)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as builder:
+        assert builder.stdout is not None and builder.stdout.readline() == "looking\n"
+        for number in range(50):
+            (wheels / f"lib/libnew.so.{number}").touch()
+            carry_out_steps([step("view", view, wheels)])
+        done.mkdir()
+        assert builder.stdout.read() == "0\n"
+
+
+def test_what_a_killed_launcher_left_is_swept_away(tmp_path: Path, wheels: Path) -> None:
+    killed = (
+        "import os, sys; from pathlib import Path; from launcher.prepare import tree; "
+        "tree._replace = lambda path, new: os.kill(os.getpid(), 9); "
+        "tree.install(Path(sys.argv[1]), {'a/b': tree.Link('c')})"
+    )
+    view = tmp_path / "cache/view"
+    subprocess.run([sys.executable, "-c", killed, str(view)])
+    assert [path for path in view.parent.iterdir() if path.name != ".lock"], "the control: something was left"
+    carry_out_steps([step("view", view, wheels)])
+    assert {path.name for path in view.parent.iterdir()} == {"view", ".lock"}
+
+
+@pytest.mark.parametrize(("content", "is_linked"), [(b"", False), (b"\x7fELF...", True)], ids=["empty", "real"])
+def test_the_drivers_library_is_linked_unless_a_container_left_an_empty_one(
+    tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, is_linked: bool
+) -> None:
+    (tmp_path / "libcuda.so.1").write_bytes(content)
+    monkeypatch.setattr(view_step, "_DRIVERS", (str(tmp_path),))
+    carry_out_steps([step("view", tmp_path / "cache/view", wheels)])
+    assert (tmp_path / "cache/view/lib64/stubs/libcuda.so").is_symlink() == is_linked
+
+
+def test_a_machine_without_a_stub_is_a_sentence(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_step, "_DRIVERS", ())
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    with pytest.raises(Refused, match="riscv64"):
+        carry_out_steps([step("view", tmp_path / "view", wheels)])
 
 
 def test_two_launchers_at_once_make_one_whole_view(tmp_path: Path, wheels: Path) -> None:
