@@ -18,7 +18,8 @@ def check(situation: Situation, command: Command) -> Iterator[Finding]:
     """127 for a missing one, 126 for one that cannot be run, 77 for an unreadable one, 78 for none."""
     engine, target = ENGINES[situation.profile.engine], situation.target
     if target is None:
-        if engine.NEEDS_TARGET:
+        # A profile that names one, and facts that were taken without it.
+        if engine.NEEDS_TARGET or situation.profile.target is not None:
             yield findings.error(
                 "no-target",
                 f"No target is named: which Python holds {engine.NAME}?",

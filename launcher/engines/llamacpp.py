@@ -12,7 +12,7 @@ NAME = "llamacpp"
 PACKAGES = ("xllamacpp",)
 USUAL: tuple[str, ...] = ()
 READY_PATH = "/health"  # 503 while it loads
-NEEDS_TARGET = True
+NEEDS_TARGET = False  # then its server is looked up on the planned PATH
 
 TINY = "tiny"
 
@@ -40,6 +40,8 @@ def _program(situation: Situation) -> tuple[str, ...]:
     target = situation.target
     if target is not None and target.kind == "program":
         return (target.path,)
+    if target is None and situation.profile.target is None:
+        return ("llama-server",)
     python = target.path if target else "python3"
     return (python, f"{situation.facts.launcher.package}/engines/servers/xllamacpp_server.py")
 

@@ -108,6 +108,19 @@ def test_llamacpp_serves_by_a_binary_or_by_the_wheel_in_a_python() -> None:
     assert binary.argv[0] == "/usr/bin/llama-server"
 
 
+def test_llamacpp_without_a_target_is_the_llama_server_on_path() -> None:
+    made = plan(asked(engine="llamacpp", model="/models/m.gguf", args={}, gpus={}), facts(target=None))
+    assert made.argv == ("llama-server", "--model", "/models/m.gguf")
+    assert "no-target" not in {finding.code for finding in made.findings}
+
+
+def test_a_python_that_the_profile_names_is_not_exchanged_for_a_llama_server() -> None:
+    wish = asked(engine="llamacpp", model="/models/m.gguf", args={}, gpus={}, target={"python": "self"})
+    made = plan(wish, facts(target=None))
+    assert "no-target" in {finding.code for finding in made.findings}
+    assert made.argv[0] == "python3"
+
+
 def test_a_command_is_what_the_profile_says_and_its_url_says_where_it_listens() -> None:
     wish = asked(
         engine="command",
