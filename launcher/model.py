@@ -218,7 +218,7 @@ class Facts:
     target: Target | None = None
     toolkits: tuple[Toolkit, ...] = ()
     folders: tuple[Folder, ...] = ()
-    programs: Mapping[str, str | None] = field(default_factory=dict)  # gcc c++ ninja which ldconfig: on the system PATH
+    programs: Mapping[str, str | None] = field(default_factory=dict)  # word -> where the child finds it
     driver_mounts: tuple[str, ...] = ()  # folders of LD_LIBRARY_PATH that hold the driver's libraries
     gpus: tuple[Gpu, ...] | None = None
     driver: Driver | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from launcher.checks import gpus, model, open_door, requirements, target, unknowns
+from launcher.checks import gpus, model, open_door, program, requirements, target, unknowns
 from launcher.checks.command import Command
 from launcher.model import Finding
 from launcher.situation import Situation
@@ -16,6 +16,7 @@ Check = Callable[[Situation, Command], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     target.check,
+    program.check,
     requirements.check,
     gpus.check,
     model.check,

@@ -7,7 +7,7 @@ each thing that is looked at.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from launcher import __version__
@@ -49,7 +49,11 @@ def look(
         target=served_by,
         toolkits=found,
         folders=on_path,
-        programs=programs.look(served_by),
+        programs=programs.look(
+            served_by,
+            (*(profile.env.path if profile else ()), *(f"{toolkit.root}/bin" for toolkit in found)),
+            [profile.command[0]] if profile and _is_looked_up(profile.command) else (),
+        ),
         driver_mounts=driver_mounts.look(environ),
         gpus=seen,
         driver=driver,
@@ -57,6 +61,11 @@ def look(
         findings=(*findings, *path_findings),
         unknowns=(*unknowns, *_about_target(served_by)),
     )
+
+
+def _is_looked_up(command: Sequence[str]) -> bool:
+    """A relative path belongs to the child's working folder, not to PATH."""
+    return bool(command) and ("/" not in command[0] or command[0].startswith("/"))
 
 
 def _about_target(found: Target | None) -> tuple[Unknown, ...]:

@@ -114,6 +114,14 @@ def test_llamacpp_without_a_target_is_the_llama_server_on_path() -> None:
     assert "no-target" not in {finding.code for finding in made.findings}
 
 
+def test_a_program_that_was_looked_for_in_vain_is_told_before_the_start() -> None:
+    wish = asked(engine="llamacpp", model="/models/m.gguf", args={}, gpus={})
+    missing = plan(wish, facts(target=None, programs={"llama-server": None}))
+    assert missing.blocked and 127 in {finding.exit_code for finding in missing.findings}
+    there = plan(wish, facts(target=None, programs={"llama-server": "/usr/bin/llama-server"}))
+    assert "program-missing" not in {finding.code for finding in there.findings}
+
+
 def test_a_python_that_the_profile_names_is_not_exchanged_for_a_llama_server() -> None:
     wish = asked(engine="llamacpp", model="/models/m.gguf", args={}, gpus={}, target={"python": "self"})
     made = plan(wish, facts(target=None))
