@@ -74,7 +74,9 @@ class Capture:
         if ended:
             self._log.close()
         until = time.monotonic() + _SLOW_READERS
-        for terminal in set(self._terminals.values()):
+        for terminal in self._terminals.values():
+            terminal.end()
+        for terminal in self._terminals.values():
             terminal.close(until)
         return ended
 

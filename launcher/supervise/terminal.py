@@ -33,6 +33,7 @@ class Terminal:
         self._taken = 0
         self._written = 0
         self._lost = 0
+        self._moved_at = 0.0
         self._gone = False
         self._closing = False
         self._changed = threading.Condition()
@@ -52,15 +53,18 @@ class Terminal:
             self._behind += len(chunk) + _CHUNK_COST
             self._changed.notify()
 
+    def end(self) -> None:
+        """Nothing more will come. Does not wait."""
+        with self._changed:
+            if not self._closing:
+                self._closing, self._moved_at = True, time.monotonic()
+                self._changed.notify()
+
     def close(self, until: float) -> None:
         """Waits for the rest to be written as long as somebody reads it, at most until then (monotonic seconds)."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-        before = -1
-        while self._thread.is_alive() and before != self._written and time.monotonic() < until:
-            before = self._written
-            self._thread.join(_STALLED)
+        self.end()
+        while self._thread.is_alive() and (rest := min(until, self._moved_at + _STALLED) - time.monotonic()) > 0:
+            self._thread.join(rest)
         with self._changed:
             self._lost += self._taken - self._written
         self._confess()
@@ -102,6 +106,7 @@ class Terminal:
             else:
                 rest = rest[count:]
                 self._written += count
+                self._moved_at = time.monotonic()
 
     def _wait_until_writable(self) -> None:
         """Somebody else made the stream non-blocking."""

@@ -87,7 +87,7 @@ def test_a_guard_that_is_stopped_keeps_nobody_waiting() -> None:
 
 
 def test_a_mistake_of_ours_does_not_leave_the_server_behind(corral: Corral, tmp_path: Path) -> None:
-    flags = hostile("--pid-file", tmp_path / "pids", "--worker", "--worker-ignores-term", "--ignore-term")
+    flags = hostile("--pid-file", tmp_path / "pids", "--worker")
     command = [sys.executable, DRIVE, tmp_path, "--break-when", "SIGUSR1", "--", *flags]
     with (tmp_path / "said").open("wb") as said:
         driver = corral.spawn(command, stderr=said)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -35,9 +35,13 @@ def test_a_plain_subprocess_leaves_a_worker_that_ignores_sigterm(corral: Corral,
 def test_a_worker_in_its_own_session_that_ignores_sigterm_is_gone(launch: Launch) -> None:
     launch.start("--pid-file", launch.folder / "pids", *STUBBORN).until_ready()
     assert len(processes(launch.folder / "pids")) == 2
+    assert health(launch.port) == 200
     assert launch.signal(signal.SIGTERM).wait() == 0
     assert launch.corral.survivors() == []
     assert launch.outcome["swept"] == 1
+    with socket.socket() as probe:  # and its port is free for the next one
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", launch.port))
 
 
 def test_a_leader_that_dies_first_leaves_nothing(launch: Launch) -> None:
@@ -50,12 +54,12 @@ def test_a_leader_that_dies_first_leaves_nothing(launch: Launch) -> None:
     assert launch.outcome["origin"] == "child"
 
 
-@pytest.mark.parametrize("disguise", [(), ("--worker-setproctitle",), ("--double-fork", "--worker-setproctitle")])
-def test_a_killed_launcher_leaves_nothing(launch: Launch, disguise: tuple[str, ...]) -> None:
-    launch.start("--pid-file", launch.folder / "pids", *STUBBORN, *disguise).until_ready()
+@pytest.mark.parametrize("cgroups", [True, False], ids=["any way", "without cgroups"])
+@pytest.mark.parametrize("disguise", [(), ("--double-fork", "--worker-setproctitle")], ids=["plain", "renamed"])
+def test_a_killed_launcher_leaves_nothing(launch: Launch, disguise: Sequence[str], cgroups: bool) -> None:
+    before = () if cgroups else without_cgroups()
+    launch.start("--pid-file", launch.folder / "pids", *STUBBORN, *disguise, before=before).until_ready()
     processes(launch.folder / "pids")
-    known = launch.run_folder / "processes.json"
-    eventually(lambda: len(json.loads(known.read_text())["processes"]) >= 2, what="the run folder names the worker")
     launch.signal(signal.SIGKILL).wait()
     assert launch.corral.wait_empty(15) == []
 
@@ -78,7 +82,7 @@ def test_a_plain_supervisors_sigkill_leaves_that_worker(corral: Corral, tmp_path
 
 def test_what_a_script_started_before_it_became_gpulaunch_is_not_ended(launch: Launch) -> None:
     """An entry point that says `helper & exec gpulaunch ...`: the helper is our child, but not of our making."""
-    launch.profile("--pid-file", launch.folder / "pids", *STUBBORN)
+    launch.profile("--pid-file", launch.folder / "pids", "--worker")
     script = 'tail -f /dev/null & echo $! > helper; exec "$@"'
     with (launch.folder / "stderr").open("wb") as err:
         launch.process = launch.corral.spawn(
@@ -88,15 +92,6 @@ def test_what_a_script_started_before_it_became_gpulaunch_is_not_ended(launch: L
     assert launch.wait() == 0
     helper = int((launch.folder / "helper").read_text())
     assert [process.pid for process in launch.corral.survivors()] == [helper]
-
-
-def test_the_port_can_be_bound_as_soon_as_gpulaunch_has_ended(launch: Launch) -> None:
-    launch.start(*STUBBORN).until_ready()
-    assert health(launch.port) == 200
-    launch.signal(signal.SIGTERM).wait()
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", launch.port))
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def test_ctrl_c_twice_ends_a_server_that_does_not_want_to(screen: Screen) -> Non
 
 def test_a_terminal_that_is_closed_ends_the_server(screen: Screen) -> None:
     """vllm-project/vllm#18122 (R093): the shell is gone, the workers keep their memory."""
-    screen.launch.profile("--worker", "--worker-ignores-term")
+    screen.launch.profile("--worker", "--double-fork")
     start_on(screen).until(b"ready: http")
     os.close(screen.ours)
     assert screen.launch.wait() == 128 + signal.SIGHUP
