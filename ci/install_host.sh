@@ -32,7 +32,7 @@ if [ -z "$packages" ]; then
 fi
 if [ "$(id -u)" != 0 ]; then
     echo "host stage: missing: $(echo $packages); run this as root" >&2
-    exit 1
+    exit 69
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
