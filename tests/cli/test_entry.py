@@ -75,6 +75,7 @@ def test_an_interrupt_while_starting_up_is_130_too() -> None:
     """Ctrl-C may come while our own modules are being imported."""
     program = (
         "import sys, signal, os\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs inherit it as ignored
         "class Interrupting:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name == 'launcher.cli.entry': os.kill(os.getpid(), signal.SIGINT)\n"
