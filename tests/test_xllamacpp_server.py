@@ -25,7 +25,7 @@ from tests.helpers import eventually, free_port
 pytest.importorskip("xllamacpp")
 PROGRAM = Path(launcher.__file__).parent / "engines/servers/xllamacpp_server.py"
 KEY = "sk-of-the-test"
-PROMPTS = 20  # in one request: its one slot works at one of them after the other
+PROMPTS = 8  # in one request: its one slot works at one of them after the other
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,20 @@ class Server:
 def server(model: Path, tmp_path: Path) -> Iterator[Server]:
     """One slot, a key and another name."""
     port = free_port()
-    words = program("--model", model, "--port", str(port), "--ctx-size", "512", "--alias", "parrot", "--api-key", KEY)
+    words = program(
+        "--model",
+        model,
+        "--port",
+        str(port),
+        "--ctx-size",
+        "512",
+        "--threads",
+        "1",
+        "--alias",
+        "parrot",
+        "--api-key",
+        KEY,
+    )
     with (tmp_path / "log").open("wb") as log, subprocess.Popen(words, stdout=log, stderr=log) as process:
         try:
             server = Server(process, port)
