@@ -9,6 +9,8 @@
 | KILLING | - | - | - | - | KILL to all again, at last DONE | DONE |
 | DONE | - | - | - | - | - | - |
 
+A stop that is asked for while it is ending already changes no state; it is remembered, for the exit code.
+
 The leader is signalled first and alone: sglang's main process drains, but its schedulers have no handler, so a TERM to
 the whole group would kill them in the middle of a drain. One TERM, for a second one cuts a drain short; but while the
 server is not ready the TERM is repeated, for vLLM loses one then. Nobody else is signalled before the leader is gone or

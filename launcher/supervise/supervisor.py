@@ -38,6 +38,7 @@ _MORE_TIME = 30.0  # seconds that systemd is asked for while the server loads
 _PORT_PATIENCE = 20.0  # seconds for the port to become free after the end
 _PORT_PAUSE = 0.2  # seconds between tries
 _DRAIN_PATIENCE = 5.0  # seconds for the pipes to end once no process is left
+_NAMED = 5  # processes that are named one by one
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -160,7 +161,8 @@ class Supervisor:
         self._run.event("signal", signal=number.name, sender=who)
         if number not in STOPS:
             self._say(f"{number.name} from {who}: ignored")
-        elif number == signal.SIGQUIT and self._is_ours(received.pid):
+        elif self._is_ours(received.pid):
+            # A stop comes from outside; sglang's schedulers send QUIT to their parent when they fail.
             self._say(f"{number.name} from the server's own {who}: ignored")
         else:
             yield from self._asked_to_stop(number, who)
@@ -212,7 +214,8 @@ class Supervisor:
         left = self._left()
         new = [process for process in left if process not in self._swept and process != self._leader]
         if new:
-            names = ", ".join(f"{process.pid} ({command_of(process.pid)})" for process in new[:5])
+            names = ", ".join(f"{process.pid} ({command_of(process.pid)})" for process in new[:_NAMED])
+            names += f" and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
             self._run.event("sweep", signal=number.name, processes=[process.pid for process in new])
             self._say(f"left behind by the server: {len(new)} processes: {names}")
             self._swept.update(new)

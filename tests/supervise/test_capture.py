@@ -17,6 +17,7 @@ import pytest
 from launcher.supervise.capture import Capture
 from launcher.supervise.terminal import Terminal
 from tests.helpers import eventually
+from tests.hostiles import hostile
 from tests.launching import Launch
 
 SPAM = 100_000_000
@@ -54,6 +55,16 @@ def test_a_server_that_closes_its_stdout_lives_on(launch: Launch) -> None:
     launch.start("--close-stdout").until_ready()
     assert launch.process is not None and launch.process.poll() is None
     assert launch.signal(signal.SIGTERM).wait() == 0
+
+
+def test_the_end_of_a_plain_servers_output_is_not_its_end(tmp_path: Path) -> None:
+    """The control: whoever reads until the end takes it for an exit."""
+    command = hostile("--pid-file", tmp_path / "pids", "--close-stdout")
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert server.stdout.read() == b""
+        assert server.poll() is None
+        server.kill()
 
 
 def test_a_secret_reaches_neither_log_nor_terminal(launch: Launch) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import eventually
+from tests.helpers import eventually, free_port
+from tests.hostile import CUT_SHORT
 from tests.hostiles import health, hostile, processes, signals
 from tests.launching import Launch, without_cgroups
 from tests.survivors import Corral
@@ -52,6 +53,15 @@ def test_a_leader_that_dies_first_leaves_nothing(launch: Launch) -> None:
     assert launch.wait() == 128 + signal.SIGKILL
     assert launch.corral.survivors() == []
     assert launch.outcome["origin"] == "child"
+
+
+def test_a_plain_leader_that_dies_leaves_its_worker(corral: Corral, tmp_path: Path) -> None:
+    flags = ("--pid-file", tmp_path / "pids", "--die-on-file", tmp_path / "die", "--double-fork", *STUBBORN)
+    server = corral.spawn(hostile(*flags), start_new_session=True)
+    worker = processes(tmp_path / "pids")[1]["pid"]
+    (tmp_path / "die").touch()
+    assert server.wait(10) == -signal.SIGKILL
+    assert [process.pid for process in corral.survivors()] == [worker]
 
 
 @pytest.mark.parametrize("cgroups", [True, False], ids=["any way", "without cgroups"])
@@ -132,6 +142,16 @@ def test_sigterm_during_start_up_ends_everything(launch: Launch) -> None:
     assert launch.corral.survivors() == []
 
 
+def test_a_plain_stop_during_start_up_leaves_the_worker(corral: Corral, tmp_path: Path) -> None:
+    """vllm-project/vllm#44751 (R080)."""
+    flags = ("--pid-file", tmp_path / "pids", "--ready-after-file", tmp_path / "never", *STUBBORN)
+    server = corral.spawn(hostile(*flags))
+    worker = processes(tmp_path / "pids")[1]["pid"]
+    server.terminate()
+    server.wait(10)
+    assert [process.pid for process in corral.survivors()] == [worker]
+
+
 def test_a_sigterm_that_is_lost_while_loading_is_sent_again(launch: Launch) -> None:
     """vLLM loses one while it loads; the control is the same server without us, which lives on."""
     flags = ("--ready-after-file", launch.folder / "never", "--ignore-first-term-while-loading")
@@ -157,6 +177,20 @@ def test_a_ready_server_that_drains_for_8_seconds_gets_exactly_one_sigterm(launc
     assert launch.signal(signal.SIGTERM).wait() == 0
     assert drained.exists()
     assert signals(term_log) == ["SIGTERM"]
+
+
+def test_a_second_sigterm_cuts_a_plain_servers_drain_short(corral: Corral, tmp_path: Path) -> None:
+    """The control: what a stop that repeats itself does to a server that drains."""
+    term_log, port = tmp_path / "terms", free_port()
+    server = corral.spawn(
+        hostile("--port", port, "--drain", 8, "--drained-file", tmp_path / "drained", "--term-log", term_log)
+    )
+    eventually(lambda: health(port) == 200)
+    server.terminate()
+    eventually(lambda: signals(term_log) == ["SIGTERM"])
+    server.terminate()
+    assert server.wait(5) == CUT_SHORT
+    assert not (tmp_path / "drained").exists()
 
 
 def test_a_second_ctrl_c_ends_it_at_once(launch: Launch) -> None:
@@ -191,6 +225,16 @@ def test_ctrl_z_does_not_stop_whoever_drains_the_pipes(launch: Launch) -> None:
     launch.start().until_ready().signal(signal.SIGTSTP).until("Ctrl-Z")
     assert health(launch.port) == 200
     assert launch.signal(signal.SIGTERM).wait() == 0
+
+
+def test_ctrl_z_stops_a_plain_supervisor_and_nobody_reads_any_more(corral: Corral) -> None:
+    script = "import subprocess; subprocess.run(['tail', '-f', '/dev/null'])"
+    # A group of its own in our session, as a shell makes one: the kernel stops no group that nobody could continue.
+    supervisor = corral.spawn([sys.executable, "-c", script], preexec_fn=lambda: os.setpgid(0, 0))
+    eventually(lambda: len(corral.survivors()) == 2)
+    supervisor.send_signal(signal.SIGTSTP)
+    stat = Path(f"/proc/{supervisor.pid}/stat")
+    eventually(lambda: stat.read_text().rpartition(") ")[2].startswith("T"), what="it is stopped")
 
 
 def test_sigquit_of_the_servers_own_processes_is_ignored(launch: Launch) -> None:
@@ -239,6 +283,9 @@ def test_a_server_that_we_became_can_be_stopped_by_name(launch: Launch) -> None:
     with (launch.folder / "stderr").open("wb") as err:
         launch.process = launch.corral.spawn(launch.command("--exec"), stdout=err, stderr=err, env=launch.environ)
     processes(launch.folder / "pids")
-    stop = launch.corral.spawn([sys.executable, "-m", "launcher", "stop", "test"], env=launch.environ, cwd=ROOT)
-    assert stop.wait(20) == 0
+    command = [sys.executable, "-m", "launcher", "stop", "test"]
+    stop = subprocess.run(command, env=launch.environ, cwd=ROOT, capture_output=True, text=True)
+    assert stop.returncode == 0
+    assert stop.stderr.startswith("gpulaunch: stopped: test, run ")
+    assert "nothing of it is left" not in stop.stderr, "nobody of ours was there to see it"
     assert launch.wait() == 0

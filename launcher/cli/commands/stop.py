@@ -22,8 +22,11 @@ def command(ctx: click.Context, run: str | None) -> int:
     for found in list_runs(story.here().places):
         if run is not None and run != found.profile and not found.run_id.startswith(run):
             continue
-        if stop_run(found).was_running:
-            ctx.obj.say(f"stopped: {found.profile}, run {found.run_id}; nothing of it is left")
+        stopped = stop_run(found)
+        if stopped.was_running:
+            # After --exec nobody of ours stayed to look, and to write down how it ended.
+            swept = "; nothing of it is left" if stopped.exit_code is not None else ""
+            ctx.obj.say(f"stopped: {found.profile}, run {found.run_id}{swept}")
             return errors.OK
     ctx.obj.say(f"nothing is running{f' of {run}' if run else ''}")
     return errors.OK
