@@ -20,7 +20,7 @@ from launcher import findings
 from launcher.errors import Refused
 from launcher.model import Finding, Outcome
 from launcher.paths import Places
-from launcher.private_files import make_private, write_private
+from launcher.private_files import make_private, open_private, write_private
 
 LOG = "server.log"
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -48,7 +48,7 @@ class Run:
         if self.log_path is None:
             return None
         try:
-            return os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            return open_private(self.log_path, os.O_WRONLY | os.O_APPEND)
         except OSError:
             return None
 
@@ -58,7 +58,7 @@ class Run:
             return
         line = json.dumps({"at": _now().isoformat(timespec="milliseconds"), "event": name, **details}) + "\n"
         with contextlib.suppress(OSError):
-            descriptor = os.open(self.folder / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            descriptor = open_private(self.folder / "events.jsonl", os.O_WRONLY | os.O_APPEND)
             try:
                 os.write(descriptor, line.encode())
             finally:

@@ -14,7 +14,8 @@ MASK = "***"
 SHORT = 8  # characters
 
 _WORD_ENDINGS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIAL", "CREDENTIALS")
-_USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/@\s'\"]+)@")
+# A scheme begins a word and is short: without that, a long run of letters would be looked at from each of them.
+_USERINFO = re.compile(r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30}://)(?P<user>[^/@\s'\"]+)@")
 
 
 def is_secret_name(name: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from launcher.checks import gpus, model, open_door, program, requirements, target, unknowns
+from launcher.checks import gpus, model, open_door, port, program, requirements, target, unknowns
 from launcher.checks.command import Command
 from launcher.model import Finding
 from launcher.situation import Situation
@@ -20,6 +20,7 @@ CHECKS: tuple[Check, ...] = (
     requirements.check,
     gpus.check,
     model.check,
+    port.check,
     open_door.check,
     unknowns.check,
 )

@@ -6,6 +6,7 @@ line, and its traceback with -v.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -60,6 +61,13 @@ def _answer(arguments: Sequence[str], screen: Screen) -> int:
     except BrokenPipeError:
         _forget_standard_output()
         return errors.PIPE_CLOSED
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO):
+            _bug(error, screen)
+            return errors.LAUNCHER_FAILED
+        _forget_standard_output()
+        screen.say(f"standard output cannot be written: {error.strerror}")
+        return errors.LAUNCHER_FAILED
     except Exception as error:
         _bug(error, screen)
         return errors.LAUNCHER_FAILED

@@ -129,6 +129,11 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="The name has the form of a hub's.",
         fix="Nothing; a gated model needs HF_TOKEN.",
     ),
+    "port-invalid": Explanation(
+        cause="The port option is no number from 1 to 65535; 0 would let the system choose one that nobody knows.",
+        evidence="The final argv, flags after -- included.",
+        fix="args: {port: 8000}",
+    ),
     "open-door": Explanation(
         cause="Everybody who reaches this machine can use the server.",
         evidence="The host option and no API key.",

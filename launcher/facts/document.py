@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,9 @@ def dump(facts: Facts) -> str:
     from pydantic import TypeAdapter
 
     plain = TypeAdapter(Facts).dump_python(masked(facts), mode="json")
-    return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
+    # Bytes of the environment that are no UTF-8 cannot stand in JSON: each becomes the replacement character.
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def masked(facts: Facts) -> Facts:
@@ -55,14 +58,16 @@ def load(path: str) -> Facts:
 def _json(path: str) -> Any:
     where = Where(path, None)
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise OSError(errno.EINVAL, "it is no regular file")
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         code = "facts-unreadable" if isinstance(error, PermissionError) else "facts-malformed"
         fix = "Name a file that gpulaunch facts --json wrote."
         raise Refused([findings.error(code, f"cannot be read: {error.strerror}.", fix=fix, where=where)]) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         where = Where(path, getattr(error, "lineno", None))
-        what = f"this is not JSON: {getattr(error, 'msg', 'not UTF-8')}."
+        what = f"this is not JSON: {getattr(error, 'msg', 'not UTF-8, or nested too deeply')}."
         fix = "Write it again with gpulaunch facts --json."
         raise Refused([findings.error("facts-malformed", what, fix=fix, where=where)]) from None
 

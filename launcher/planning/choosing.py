@@ -105,7 +105,7 @@ def _use(best: Candidate, situation: Situation, candidates: tuple[Candidate, ...
         source=toolkit.root,
         release=toolkit.release,
         strategy=strategy,
-        how=toolkit.found[0],
+        how=next(iter(toolkit.found), toolkit.root),
         because=best.verdict.because,
         verdicts=_verdicts(candidates),
     )

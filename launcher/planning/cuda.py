@@ -77,7 +77,7 @@ def _replaced(situation: Situation, choice: Choice) -> Iterator[Finding]:
         return
     yield findings.note(
         "toolkit-replaced",
-        f"{_what(stale)} is what libraries would find ({stale.found[0]}), but {_objection(choice, stale)}: "
+        f"{_what(stale)} is what libraries would find ({_how(stale)}), but {_objection(choice, stale)}: "
         f"the server gets nvcc {choice.release} in {choice.root} ({choice.how}).",
     )
 
@@ -114,10 +114,10 @@ def _hidden_message(situation: Situation, choice: Choice, consequence: str) -> s
     if stale is None:
         reason = f"There is no CUDA compiler to use ({choice.because})"
     elif situation.profile.cuda.toolkit == "hide":
-        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as the profile asks"
+        reason = f"{_what(stale)} ({_how(stale)}) is hidden, as the profile asks"
     else:
         wheels = _wheels_too(situation, choice)
-        reason = f"{_what(stale)} ({stale.found[0]}) is hidden, as {_objection(choice, stale)}{wheels}"
+        reason = f"{_what(stale)} ({_how(stale)}) is hidden, as {_objection(choice, stale)}{wheels}"
     return f"{reason}; libraries go by {built}, and {consequence}."
 
 
@@ -159,6 +159,10 @@ def _install_wheels(situation: Situation) -> str:
     pins = " ".join(f"'{name}=={show(built)}.*'" for name in WHEELS)
     python = situation.target.path if situation.target else "python3"
     return f"{python} -m pip install {pins}"
+
+
+def _how(toolkit: Toolkit) -> str:
+    return next(iter(toolkit.found), toolkit.root)
 
 
 def _what(toolkit: Toolkit) -> str:

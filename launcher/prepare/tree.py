@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from launcher.private_files import make_private, write_private
+from launcher.private_files import make_private, open_private, write_private
 
 MANIFEST = ".gpulaunch-manifest.json"
 
@@ -72,7 +72,7 @@ def _is_installed(path: Path, tree: Tree, manifest: bytes) -> bool:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    descriptor = os.open(path.parent / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_private(path.parent / ".lock", os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
@@ -180,9 +181,20 @@ def _path(value: str) -> str:
 
 
 def _url(value: str) -> str:
-    if not re.match(r"https?://[^/\s]", value) or re.search(r"\s", value):
+    if not re.match(r"https?://[^/\s]", value) or re.search(r"[^!-~]", value) or not _has_address(value):
         raise wrong("it is no whole URL", "Write it with http:// or https://, host and port.")
+    if "@" in value.split("/")[2]:
+        raise wrong("it holds a user, which is not sent", "Leave the user out: the question is asked without one.")
     return value
+
+
+def _has_address(url: str) -> bool:
+    """A host, and a port that is one if any."""
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
 
 
 def _policy(value: Any) -> Any:

@@ -25,6 +25,8 @@ def read_text(located: Located) -> str:
 
 def _read(path: Path, where: Where) -> bytes:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise _refused("profile-not-found", "This is no regular file.", "Name a file.", where)
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
     except IsADirectoryError:

@@ -68,7 +68,7 @@ class _Mask:
         if position not in self.secret_arguments:
             return self.text(token)
         name, equals, _ = token.partition("=")
-        return f"{name}={MASK}" if equals and name.startswith("-") else MASK
+        return f"{name}={MASK}" if equals and name.startswith("--") else MASK
 
     def variable(self, name: str, value: str) -> str:
         return MASK if name in self.secret_names else self.text(value)

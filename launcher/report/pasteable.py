@@ -27,7 +27,7 @@ def pasteable(
 
 def _word(word: str, is_secret: bool, hidden: frozenset[str], names: Mapping[str, str]) -> str:
     option, equals, rest = word.partition("=")
-    if is_secret and equals and option.startswith("-"):
+    if is_secret and equals and option.startswith("--"):
         return f"{option}={_secret(rest, names)}"
     if is_secret or word in hidden:
         return _secret(word, names)

@@ -12,7 +12,7 @@ class Masker:
     """Give it chunks, get chunks. What might be the beginning of a secret is held back until it is known."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._secrets = tuple(value.encode() for value in long_enough(secrets))
+        self._secrets = tuple(value.encode("utf-8", "surrogateescape") for value in long_enough(secrets))
         self._pattern = re.compile(b"|".join(re.escape(value) for value in self._secrets)) if self._secrets else None
         self._held = b""
 

@@ -15,10 +15,11 @@ _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.1, 1.0, 1.3  # seconds between tries
 
 
 class Probe:
-    """Calls `answered` once, from its own thread, after the first 2xx."""
+    """Calls `answered` once, from its own thread, after the first 2xx that came from the server itself (`is_ours`)."""
 
-    def __init__(self, url: str, answered: Callable[[], None]) -> None:
+    def __init__(self, url: str, answered: Callable[[], None], is_ours: Callable[[], bool] = lambda: True) -> None:
         self._url = url
+        self._is_ours = is_ours
         self._answered = answered
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ready", daemon=True)
@@ -34,7 +35,7 @@ class Probe:
     def _run(self) -> None:
         pause = _FIRST_PAUSE
         while not self._stopped.wait(pause):
-            if answers(self._url):
+            if answers(self._url) and self._is_ours():
                 if not self._stopped.is_set():
                     self._answered()
                 return

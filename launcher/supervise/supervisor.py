@@ -61,6 +61,7 @@ class Supervisor:
         self._foreign: set[Process] = set()
         self._told: list[Process] | None = None
         self._told_at = 0.0
+        self._refused_answer = False
         self._pause = _OFTEN
 
     def supervise(self) -> Outcome:
@@ -302,10 +303,26 @@ class Supervisor:
     def _probe(self) -> Probe | None:
         if self._plan.ready is None:
             return None
-        probe = Probe(self._plan.ready.url, self._wake)
+        probe = Probe(self._plan.ready.url, self._wake, self._answers_itself)
         probe.start()
         self._notifier.status(f"loading: {self._plan.profile}")
         return probe
+
+    def _answers_itself(self) -> bool:
+        """False if somebody else is known to listen at the port: two that were started at once saw it free, both.
+
+        Asked in the probe's thread. Where this user may not see who listens, the answer counts.
+        """
+        endpoint = self._plan.endpoint
+        listeners = {pid for pid, _ in port.holders(endpoint.port)} if endpoint else set()
+        if not listeners or listeners & {process.pid for process in self._left()}:
+            return True
+        if not self._refused_answer:
+            self._refused_answer = True
+            self._say(
+                f"{self._plan.ready.url if self._plan.ready else ''} is answered by somebody else: not taken for ready"
+            )
+        return False
 
     def _wake(self) -> None:
         with contextlib.suppress(OSError):

@@ -142,3 +142,10 @@ def test_a_command_is_what_the_profile_says_and_its_url_says_where_it_listens() 
     assert made.argv == ("serve", "--x")
     assert made.endpoint == Endpoint(host="127.0.0.1", port=8123)
     assert made.ready is not None and made.ready.url == "http://127.0.0.1:8123/up"
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1"])
+def test_a_port_that_is_none_stops_the_launch_rather_than_the_question(port: str) -> None:
+    made = plan(asked(args={"port": port}))
+    assert "port-invalid" in {finding.code for finding in made.findings}
+    assert made.blocked

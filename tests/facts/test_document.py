@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from launcher.errors import Refused
 from launcher.facts.document import dump, load, masked
 from launcher.model import Facts
-from tests.builders import facts
+from tests.builders import facts, plan
 
 
 def written(path: Path, text: str) -> str:
@@ -56,7 +56,7 @@ def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     assert {finding.message.partition(":")[0] for finding in said.findings} == {"host", "toolkits"}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '"text"', "{}", '{"schema_version": 1}'])
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]", '"text"', "{}", '{"schema_version": 1}'])
 def test_what_is_no_facts_file_is_refused_in_sentences(tmp_path: Path, text: str) -> None:
     assert refused(written(tmp_path / "facts.json", text)).findings
 
@@ -83,3 +83,16 @@ def test_any_json_is_facts_or_refused(tmp_path_factory: pytest.TempPathFactory, 
         assert isinstance(load(str(path)), Facts)
     except Refused as said:
         assert said.findings
+
+
+def test_bytes_that_are_no_utf8_do_not_make_a_file_that_cannot_be_read_again(tmp_path: Path) -> None:
+    text = dump(facts(environ={"ODD": "a\udcffb"}))
+    (tmp_path / "facts.json").write_text(text, encoding="utf-8")
+    assert load(str(tmp_path / "facts.json")).caller.environ["ODD"] == "a\ufffdb"
+
+
+def test_a_toolkit_that_says_no_way_to_it_is_planned_with(tmp_path: Path) -> None:
+    plain = json.loads(dump(facts()))
+    plain["toolkits"][0]["found"] = []
+    there = load(written(tmp_path / "facts.json", json.dumps(plain)))
+    assert plan(here=there).toolkit.strategy == "hide"

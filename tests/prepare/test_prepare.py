@@ -254,3 +254,16 @@ def test_a_stub_is_written_for_each_machine(machine: str) -> None:
     stub = shared_library("libcuda.so.1", machine)
     assert stub[:4] == b"\x7fELF"
     assert int.from_bytes(stub[18:20], "little") == {"x86_64": 62, "aarch64": 183}[machine]
+
+
+def test_modes_are_private_whatever_the_umask_takes_away(tmp_path: Path) -> None:
+    before = os.umask(0o777)
+    try:
+        carry_out_steps([step("hide-root", tmp_path / "a/hidden")])
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a", "a/hidden", "a/.lock")] == [
+        0o700,
+        0o700,
+        0o600,
+    ]

@@ -76,3 +76,7 @@ def test_a_whole_secret_that_may_be_the_beginning_of_a_longer_one_is_masked_when
 def test_any_bytes_pass_unchanged_where_no_secret_is_in_them(data: bytes, size: int) -> None:
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
     assert through(Masker([SECRET]), *pieces) == data.replace(SECRET.encode(), b"***")
+
+
+def test_a_secret_that_is_no_utf8_is_masked_as_the_bytes_that_it_is() -> None:
+    assert through(Masker(["\udcff\udcfeabcdefghij"]), b"x\xff\xfeabcdefghijx") == b"x***x"

@@ -9,7 +9,7 @@ import shlex
 
 import click
 
-from launcher import errors
+from launcher import errors, secrets
 from launcher.cli import options, story
 from launcher.cli.inside import become
 from launcher.cli.screen import Screen
@@ -84,7 +84,9 @@ def _print(plan: Plan, form: str, screen: Screen, *, with_secrets: bool) -> None
     if form == "json":
         screen.write(to_json(dict(sorted(masked(plan).env.items()))))
         return
+    # By name, and a copy of a secret under another name.
     secret = {change.name for change in plan.changes if change.secret and change.value is not None}
+    secret |= {name for name, value in plan.env.items() if secrets.mask(value, plan.secrets) != value}
     left_out = set() if with_secrets else secret
     screen.write("".join(_export(name, value) for name, value in sorted(plan.env.items()) if name not in left_out))
     if left_out:
