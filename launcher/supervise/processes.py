@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 
@@ -91,9 +91,9 @@ def descendants(roots: Iterable[int], *, without: int | None = None) -> list[Pro
     return list(found.values())
 
 
-def is_below(pid: int, top: int) -> bool:
-    """True if a process, which may be a zombie, descends from another."""
-    while pid > 1:
+def is_below(pid: int, top: int, *, without: Collection[int] = ()) -> bool:
+    """True if a process, which may be a zombie, descends from another, and not by one of those that do not count."""
+    while pid > 1 and pid not in without:
         found = status(pid)
         pid = found.parent if found else 0
         if pid == top:

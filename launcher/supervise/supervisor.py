@@ -278,7 +278,8 @@ class Supervisor:
         """True for a process of the server, also one that has ended since and is not yet collected."""
         now = processes.identify(pid)
         known = any(process.pid == pid and now in (process, None) for process in self._known)
-        return known or processes.is_below(pid, os.getpid())
+        foreign = {process.pid for process in self._known_foreign()}
+        return known or processes.is_below(pid, os.getpid(), without=foreign)
 
     def _sender(self, received: Received) -> str:
         if received.of_kernel:

@@ -93,15 +93,19 @@ def test_a_plain_supervisors_sigkill_leaves_that_worker(corral: Corral, tmp_path
 def test_what_a_script_started_before_it_became_gpulaunch_is_not_ended(launch: Launch) -> None:
     """An entry point that says `helper & exec gpulaunch ...`: the helper is our child, but not of our making."""
     launch.profile("--pid-file", launch.folder / "pids", "--worker")
-    script = 'tail -f /dev/null & echo $! > helper; exec "$@"'
+    script = 'sh -c "while read word; do kill -TERM $$; done" < orders & echo $! > helper; exec "$@"'
+    os.mkfifo(launch.folder / "orders")
     with (launch.folder / "stderr").open("wb") as err:
         launch.process = launch.corral.spawn(
             ["sh", "-c", script, "sh", *launch.command()], stdout=err, stderr=err, cwd=launch.folder, env=launch.environ
         )
-    launch.until_ready().signal(signal.SIGTERM)
-    assert launch.wait() == 0
-    helper = int((launch.folder / "helper").read_text())
-    assert [process.pid for process in launch.corral.survivors()] == [helper]
+    with (launch.folder / "orders").open("w") as orders:
+        launch.until_ready()
+        orders.write("stop\n")  # it may ask for a stop, which a process of the server may not
+        orders.flush()
+        assert launch.wait() == 0
+        helper = int((launch.folder / "helper").read_text())
+        assert [process.pid for process in launch.corral.survivors()] == [helper]
 
 
 @pytest.mark.parametrize(
