@@ -29,6 +29,7 @@ from launcher.report.document import plan_document
 from launcher.report.masking import masked_outcome
 from launcher.secrets import mask
 from launcher.supervise.port import port_findings
+from launcher.supervise.startable import start_findings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,9 @@ def checked(wish: Wish, at: Here) -> Planned:
     made = planned(wish, at)
     if wish.facts_file is not None:
         return made
-    return replace(made, plan=with_findings(made.plan, port_findings(made.plan.endpoint)))
+    return replace(
+        made, plan=with_findings(made.plan, (*start_findings(made.plan), *port_findings(made.plan.endpoint)))
+    )
 
 
 def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:

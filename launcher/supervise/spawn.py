@@ -61,7 +61,9 @@ def cannot_start(plan: Plan, error: Exception) -> Finding:
     program = plan.argv[0]
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         if error.filename == plan.cwd and not Path(plan.cwd).is_dir():
-            return findings.error("cwd-missing", f"The working folder {plan.cwd} does not exist.", fix="Correct cwd.")
+            return findings.error(
+                "cwd-missing", f"The working folder {plan.cwd} is not there, or no folder.", fix="Correct cwd."
+            )
         interpreter = missing_interpreter(shutil.which(program, mode=os.F_OK, path=plan.env.get("PATH", "")))
         if interpreter:
             return findings.error(
