@@ -104,11 +104,11 @@ def test_an_error_in_a_parent_is_told_with_the_parents_line(bench: Bench) -> Non
 
 
 def test_a_parents_path_is_relative_to_the_file_that_extends_it(bench: Bench) -> None:
-    bench.write("name: top\nextends: ../shared/base.yaml\n", "profiles/deep/top.yaml")
-    bench.write("name: base\nschema: 1\nengine: vllm\nextends: ./more/own.yaml\n", "profiles/shared/base.yaml")
-    bench.write("name: own\nargs: {port: on}\n", "profiles/shared/more/own.yaml")
+    bench.write("name: top\nextends: ../common/base.yaml\n", "profiles/deep/top.yaml")
+    bench.write("name: base\nschema: 1\nengine: vllm\nextends: ./more/own.yaml\n", "profiles/common/base.yaml")
+    bench.write("name: own\nargs: {port: on}\n", "profiles/common/more/own.yaml")
     found = told(bench.refused("profiles/deep/top.yaml"))
-    assert found[0].startswith("profiles/shared/more/own.yaml:2: args.port: on may be")
+    assert found[0].startswith("profiles/common/more/own.yaml:2: args.port: on may be")
 
 
 def test_both_spellings_of_an_option_are_one_option(bench: Bench) -> None:
