@@ -16,6 +16,7 @@ import click
 
 from launcher import errors, secrets
 from launcher.cli.answers import Answered
+from launcher.cli.early import Stopped
 from launcher.cli.screen import Screen
 from launcher.cli.usage import sentence
 from launcher.errors import Refused, UsageError
@@ -55,6 +56,9 @@ def _answer(arguments: Sequence[str], screen: Screen) -> int:
         return errors.USAGE
     except KeyboardInterrupt:
         return errors.INTERRUPTED
+    except Stopped as stopped:
+        screen.say(f"stopped by {stopped} before the start")
+        return stopped.exit_code
     except click.ClickException as error:
         screen.say(sentence(error))
         return errors.USAGE

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from launcher import facts as looking
 from launcher import findings, runs
+from launcher.cli import early
 from launcher.cli.screen import Screen
 from launcher.engines import ENGINES
 from launcher.errors import Refused, UsageError, worst
@@ -102,6 +103,7 @@ def checked(wish: Wish, at: Here) -> Planned:
 def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:
     """The whole story. Returns the exit code of the launch."""
     require_linux(platform.system())
+    early.listen()
     plan = checked(wish, at).plan
     screen.tell(launch_report.before(plan, wish.profile, verbose=screen.verbose, quiet=screen.quiet))
     if plan.blocked:

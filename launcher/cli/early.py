@@ -1,0 +1,36 @@
+"""A stop that comes while we still plan: nothing is running yet, so it is done at once, with the code that it has later.
+
+From the moment when the server may be running, signals are read by the supervisor (`launcher.supervise.signals`).
+"""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+from launcher import errors
+
+_CODES = {
+    signal.SIGTERM: errors.OK,
+    signal.SIGHUP: 128 + signal.SIGHUP,
+    signal.SIGQUIT: 128 + signal.SIGQUIT,
+}
+
+
+class Stopped(BaseException):
+    """Like KeyboardInterrupt, which stands for SIGINT: nobody on the way takes it for a mistake."""
+
+    def __init__(self, number: int) -> None:
+        self.exit_code = int(_CODES[signal.Signals(number)])
+        super().__init__(signal.Signals(number).name)
+
+
+def listen() -> None:
+    """From now on. A hang-up that was ignored when we were started (nohup) stays ignored."""
+    for number in _CODES:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise Stopped(number)
