@@ -1,4 +1,4 @@
-"""A stop that comes while we still plan: nothing is running yet, so it is done at once, with the code that it has later.
+"""A stop that comes while we still plan: nothing is running, so it is done at once, with the code that it has later.
 
 From the moment when the server may be running, signals are read by the supervisor (`launcher.supervise.signals`).
 """
