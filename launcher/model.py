@@ -173,6 +173,43 @@ class Folder:
     readable: bool = True
     nvcc: str | None = None  # the entry "nvcc" in it, or None
     nvcc_root: str | None = None  # the true root of the toolkit behind that nvcc
+    programs: tuple[str, ...] = ()  # of LOOKED_FOR, those that can be run from here
+
+
+# Programs that a library looks for on PATH, directly or with `which`.
+LOOKED_FOR = (
+    "nvcc",
+    "which",
+    "ninja",
+    "c++",
+    "g++",
+    "gcc",
+    "cc",
+    "clang",
+    "ptxas",
+    "nvidia-smi",
+    "ldconfig",
+    "tileiras",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Root:
+    """A folder by the very words of a variable or a lookup, links and all: what a library meets that takes it for a
+    toolkit. `Toolkit` is what truly stands behind it.
+
+    `nvcc` is what becomes of running PATH/bin/nvcc --version: it `runs` and says `release`; it is `silent` (ends with
+    0 and names none), `fails` (another exit code), is `missing`, `forbidden` (no x bit: PermissionError),
+    `below-a-file` (NotADirectoryError), `no-program` (exec format error).
+    """
+
+    path: str
+    state: Literal["missing", "file", "folder"]
+    nvcc: Literal["runs", "silent", "fails", "missing", "forbidden", "below-a-file", "no-program"]
+    release: str | None = None
+    holds: tuple[
+        str, ...
+    ] = ()  # entries below it that lookups ask for: "lib", "lib64", "include", "lib/libcudart.so.13"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +255,7 @@ class Facts:
     target: Target | None = None
     toolkits: tuple[Toolkit, ...] = ()
     folders: tuple[Folder, ...] = ()
+    roots: tuple[Root, ...] = ()  # what the caller's variables, PATH and the usual places spell
     programs: Mapping[str, str | None] = field(default_factory=dict)  # word -> where the child finds it
     driver_mounts: tuple[str, ...] = ()  # folders of LD_LIBRARY_PATH that hold the driver's libraries
     gpus: tuple[Gpu, ...] | None = None
@@ -226,6 +264,36 @@ class Facts:
     findings: tuple[Finding, ...] = ()  # found while looking: a malformed CUDA_HOME, an unreadable PATH entry
     unknowns: tuple[Unknown, ...] = ()
     edited: tuple[str, ...] = ()  # parts that a person changed by hand, and why
+
+
+# --------------------------------------------------------------------------------------------------------------
+# Predictions: what a library's own lookup returns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What one library's lookup returns in one environment, predicted by us or told by the library itself.
+
+    `path` is what it takes for the toolkit, in its own spelling; `release` what it takes for the CUDA release; `archs`
+    what it would build for, in its own spelling, ascending. None: it raises there, and `errors` says which exception
+    by the part's name ("path", "release", "archs", "check"), or this library does not ask for it.
+    """
+
+    path: str | None = None
+    release: str | None = None
+    archs: tuple[str, ...] | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What a consumer will find: in the caller's environment, and in the planned one. None: could not tell."""
+
+    consumer: str
+    version: str | None
+    callers: Found | None
+    planned: Found | None
+    consequence: str = ""  # what follows from the caller's, as a phrase; empty where it does no harm
 
 
 # --------------------------------------------------------------------------------------------------------------
@@ -351,6 +419,7 @@ class Plan:
     grace: float = 30.0  # seconds between the leader's TERM and the sweep
     limits: tuple[Limit, ...] = ()  # soft limits to set before exec; `hard` as found
     search_path: tuple[PathEntry, ...] = ()  # PATH entry by entry
+    predictions: tuple[Prediction, ...] = ()
     secrets: frozenset[str] = frozenset()  # values that are never printed
     secret_arguments: frozenset[int] = frozenset()  # positions in argv that print as ***
 

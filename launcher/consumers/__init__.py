@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from launcher.consumers import flashinfer, torch, triton
-from launcher.model import Change, Finding, Step
+from launcher.model import Change, Finding, Found, Step
 from launcher.situation import Situation
+from launcher.surroundings import Surroundings
 
 
 class Consumer(Protocol):
@@ -36,6 +37,19 @@ class Consumer(Protocol):
 
     def contribute(self, situation: Situation) -> Iterator[Change | Step | Finding]:
         """The variables it reads, the folders it needs and what is worth saying."""
+
+    @property
+    def PROBE(self) -> str | None:
+        """The script in `launcher/probes/` that asks the library itself, in the target; None: there is none."""
+
+    def predict(self, surroundings: Surroundings) -> Found | None:
+        """What its own lookup returns there; None: it looks for no toolkit. Imports nothing of the library.
+
+        Raises Unforeseen where the facts do not reach: the answer is "could not tell".
+        """
+
+    def harm(self, found: Found, situation: Situation) -> str | None:
+        """What comes of it that the lookup returns this, as a phrase; None where no harm comes."""
 
 
 CONSUMERS: tuple[Consumer, ...] = (torch, triton, flashinfer)

@@ -8,22 +8,30 @@ sm75 or higher": the founding fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from packaging.version import Version
 
-from launcher.architectures import Release, first_release, parse_release
+from launcher.architectures import Release, first_release, order, parse_release
+from launcher.consumers import lookup
 from launcher.consumers.workspace import jit_folder
-from launcher.model import Change, Finding, Step
+from launcher.model import Change, Finding, Found, Step
 from launcher.situation import Situation
+from launcher.surroundings import Surroundings, Unforeseen
+
+T = TypeVar("T")
 
 NAME = "FlashInfer"
 PACKAGE = "flashinfer-python"
 AOT_PACKAGE = "flashinfer-jit-cache"
 NEEDS = ("nvcc", "cicc", "ptxas", "cuda_runtime.h", "libcudart.so")
+PROBE = "ask_flashinfer.py"
 
 # Since this version an arch without a suffix is completed (and checked) by FlashInfer; before, it is taken literally.
 _NORMALISES_ARCH = Version("0.6.7")
+# Since this version 12.1 is another target than 12.0 (flashinfer-ai/flashinfer#2839).
+_KEEPS_MINOR = Version("0.6.8")
 # Since this version 12.0 is allowed from CUDA 12.8 on (flashinfer-ai/flashinfer#3633).
 _ALLOWS_12_8 = Version("0.7.2")
 
@@ -112,3 +120,171 @@ def _workspace(situation: Situation) -> Iterator[Change | Step]:
         origin="cuda",
         because=situation.because(reason),
     )
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# What its own lookup returns
+
+
+class _Raised(Exception):
+    """An exception of FlashInfer's, by the name of its class."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(name)
+
+
+# What becomes of running the nvcc, where that raises: `get_cuda_version` catches the first two (0.5.0 to 0.7.4).
+_RAISES = {
+    "missing": "FileNotFoundError",
+    "fails": "CalledProcessError",
+    "silent": "RuntimeError",
+    "forbidden": "PermissionError",
+    "below-a-file": "NotADirectoryError",
+    "no-program": "OSError",
+}
+_CAUGHT = ("FileNotFoundError", "CalledProcessError", "RuntimeError")
+
+
+def predict(surroundings: Surroundings) -> Found:
+    """`get_cuda_path`, `get_cuda_version`, `CompilationContext` and `check_cuda_arch` of 0.5.0 to 0.7.4."""
+    errors: dict[str, str] = {}
+    path = _noted(errors, "path", lambda: _path(surroundings))
+    release = _noted(errors, "release", lambda: _release(surroundings))
+    archs = _noted(errors, "archs", lambda: _archs(surroundings))
+    if archs is not None and not any(_is_eligible(arch) for arch in archs):
+        errors["check"] = "RuntimeError"
+    return Found(path=path, release=release, archs=archs, errors=errors)
+
+
+def harm(found: Found, situation: Situation) -> str | None:
+    """How it ends, later and in other words."""
+    if "archs" in found.errors:
+        return f"`import flashinfer` raises {found.errors['archs']}"
+    if "check" in found.errors:
+        return (
+            "its list of architectures stays empty behind a warning, and the first kernel fails with "
+            '"FlashInfer requires GPUs with sm75 or higher"'
+        )
+    if "path" in found.errors:
+        return f"every kernel that has to be compiled fails with {found.errors['path']}"
+    return None
+
+
+def _noted(errors: dict[str, str], part: str, ask: Callable[[], T]) -> T | None:
+    try:
+        return ask()
+    except _Raised as raised:
+        errors[part] = raised.name
+        return None
+
+
+def _path(surroundings: Surroundings) -> str:
+    said = lookup.from_variables(surroundings)
+    if said is not None:
+        return said
+    if surroundings.which("which") is None:
+        raise _Raised("FileNotFoundError")  # it runs the program `which`, which slim images lack
+    found = lookup.from_search_path(surroundings)
+    if found is None:
+        found = lookup.usual_place(surroundings)
+    if found is None:
+        raise _Raised("RuntimeError")
+    return found
+
+
+def _release(surroundings: Surroundings) -> str:
+    """The nvcc's, else torch's; what is not caught ends the lookup."""
+    try:
+        root = surroundings.root(_path(surroundings))
+        if root.release is not None:
+            return root.release
+        raise _Raised(_RAISES[root.nvcc])
+    except _Raised as raised:
+        if raised.name not in _CAUGHT:
+            raise
+    if surroundings.torch_cuda is None:
+        raise _Raised("RuntimeError")
+    return surroundings.torch_cuda
+
+
+def _archs(surroundings: Surroundings) -> tuple[str, ...]:
+    version = _version(surroundings)
+    said = surroundings.environ.get("FLASHINFER_CUDA_ARCH_LIST")
+    if said is not None:
+        archs = {_said_arch(token, version, surroundings) for token in said.split(" ")}
+    else:
+        archs = _detected(version, surroundings)
+    return tuple(sorted(archs, key=_by_number))
+
+
+def _version(surroundings: Surroundings) -> Version:
+    version = surroundings.packages.get(PACKAGE)
+    if version is None:
+        raise Unforeseen(PACKAGE)
+    return Version(version)
+
+
+def _said_arch(token: str, version: Version, surroundings: Surroundings) -> str:
+    parts = token.split(".")
+    if len(parts) != 2 or not _is_integer(parts[0]):
+        raise _Raised("ValueError")
+    major, minor = int(parts[0]), parts[1]
+    if version < _NORMALISES_ARCH:
+        return f"{major}.{minor}"
+    if not minor:
+        raise _Raised("IndexError")
+    if minor[-1].isalpha():
+        return f"{major}.{minor}"
+    if not _is_integer(minor):
+        raise _Raised("ValueError")
+    return _completed(major, int(minor), version, surroundings)
+
+
+def _is_integer(text: str) -> bool:
+    """As int() sees it."""
+    try:
+        int(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _detected(version: Version, surroundings: Surroundings) -> set[str]:
+    """GPU by GPU, up to the first that raises: that is logged as a warning and forgotten."""
+    found: set[str] = set()
+    for capability in surroundings.capabilities:
+        major, minor = order(capability)
+        try:
+            found.add(
+                f"{major}.{minor}{'a' if major >= 9 else ''}"
+                if version < _NORMALISES_ARCH
+                else _completed(major, minor, version, surroundings)
+            )
+        except _Raised:
+            break
+    return found
+
+
+def _completed(major: int, minor: int, version: Version, surroundings: Surroundings) -> str:
+    """`_normalize_cuda_arch`: 12.x depends on the release, and below a floor raises."""
+    if major != 12:
+        return f"{major}.{minor}{'a' if major >= 9 else ''}"
+    release = parse_release(_release(surroundings)) or (0, 0)
+    if minor == 0 and version >= _ALLOWS_12_8 and (12, 8) <= release < (12, 9):
+        return "12.0a"
+    if release < (12, 9):
+        raise _Raised("RuntimeError")
+    if version < _KEEPS_MINOR:
+        return "12.0f"
+    return "12.0f" if minor == 0 else f"12.{minor}a"
+
+
+def _is_eligible(arch: str) -> bool:
+    major, _, minor = arch.partition(".")
+    return int(major) >= 8 or (int(major) == 7 and minor.isdigit() and int(minor) >= 5)
+
+
+def _by_number(arch: str) -> tuple[int, str]:
+    major, _, minor = arch.partition(".")
+    return int(major), minor

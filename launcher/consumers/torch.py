@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from launcher.architectures import Release
-from launcher.model import Change, Finding, Step
+from launcher.consumers import lookup
+from launcher.model import Change, Finding, Found, Step
 from launcher.situation import Situation
+from launcher.surroundings import Surroundings
 
 NAME = "PyTorch"
 PACKAGE = "torch"
+PROBE = "ask_torch.py"
 NEEDS = ("nvcc", "cicc", "ptxas", "cuda_runtime.h", "libcudart.so")
 
 
@@ -37,3 +40,18 @@ def contribute(situation: Situation) -> Iterator[Change | Step | Finding]:
             origin="cuda",
             because=situation.because("torch extensions are built for these GPUs only, whatever an image left behind"),
         )
+
+
+def predict(surroundings: Surroundings) -> Found:
+    """`_find_cuda_home`: no program `which` is needed, and nothing is raised."""
+    path = lookup.from_variables(surroundings)
+    if path is None:
+        path = lookup.from_search_path(surroundings)
+    if path is None:
+        path = lookup.usual_place(surroundings)
+    return Found(path=path, release=surroundings.torch_cuda)
+
+
+def harm(found: Found, situation: Situation) -> str | None:
+    """An extension fails to build; nothing else."""
+    return None

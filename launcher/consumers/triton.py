@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from launcher.architectures import Release
-from launcher.model import Change, Finding, Step
+from launcher.model import Change, Finding, Found, Step
 from launcher.situation import Situation
+from launcher.surroundings import Surroundings
 
 NAME = "Triton"
 PACKAGE = "triton"
+PROBE: str | None = None
 NEEDS: tuple[str, ...] = ()
 
 
@@ -30,3 +32,13 @@ def compiles(situation: Situation) -> str | None:
 def contribute(situation: Situation) -> Iterator[Change | Step | Finding]:
     """Nothing to set: the bundled assemblers are used."""
     return iter(())
+
+
+def predict(surroundings: Surroundings) -> Found | None:
+    """It looks for no toolkit."""
+    return None
+
+
+def harm(found: Found, situation: Situation) -> str | None:
+    """None can come."""
+    return None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from launcher import __version__
-from launcher.facts import driver_mounts, folders, gpus, host, limits, programs, systemd, toolkits
+from launcher.facts import driver_mounts, folders, gpus, host, limits, programs, roots, systemd, toolkits
 from launcher.facts import target as targets
 from launcher.model import Caller, Facts, Launcher, Target, Unknown
 from launcher.profile.asked import Asked
@@ -49,6 +49,7 @@ def look(
         target=served_by,
         toolkits=found,
         folders=on_path,
+        roots=roots.look(environ, on_path, served_by, (toolkit.root for toolkit in found)),
         programs=programs.look(
             served_by,
             (*(profile.env.path if profile else ()), *(f"{toolkit.root}/bin" for toolkit in found)),

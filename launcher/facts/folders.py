@@ -9,7 +9,7 @@ from typing import Literal
 
 from launcher import findings
 from launcher.facts.nvcc import examine
-from launcher.model import Finding, Folder, Target, Toolkit
+from launcher.model import LOOKED_FOR, Finding, Folder, Target, Toolkit
 from launcher.paths import SYSTEM_PATH
 
 Origin = Literal["caller", "system", "target", "profile"]
@@ -54,7 +54,12 @@ def _folder(path: str, origin: Origin, roots: Mapping[str, str]) -> Folder:
         readable=readable,
         nvcc=nvcc,
         nvcc_root=_root(nvcc, roots) if nvcc else None,
+        programs=tuple(name for name in LOOKED_FOR if _is_program(f"{path}/{name}")) if readable else (),
     )
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def _root(nvcc: str, roots: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ from launcher.model import (
     TargetUsed,
 )
 from launcher.paths import places
-from launcher.planning import cuda, environment, gpus, search_path, secrecy
+from launcher.planning import cuda, environment, gpus, predicting, search_path, secrecy
 from launcher.planning.choosing import choose
 from launcher.planning.repairs import repairs
 from launcher.profile.asked import Asked
@@ -64,6 +64,7 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
             PathEntry(path=entry.path, because=entry.because)
             for entry in search_path.compose(situation, situation.choice)
         ),
+        predictions=predicting.predictions(situation, draft.values, tuple(draft.steps)),
         secrets=secrecy.secret_values(asked, draft.changes.values(), argv),
         secret_arguments=secrecy.secret_positions(argv),
     )
