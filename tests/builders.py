@@ -22,6 +22,7 @@ from launcher.model import (
     Limit,
     Plan,
     Request,
+    Root,
     Systemd,
     Target,
     Toolkit,
@@ -103,6 +104,15 @@ def target(*, packages: Mapping[str, str] | None = None, cuda: str | None = "13.
     return Target(**filled)
 
 
+# What a system with a compiler brings, of the programs that libraries look for.
+PROGRAMS = {
+    "/usr/sbin": ("ldconfig",),
+    "/sbin": ("ldconfig",),
+    "/usr/bin": ("which", "c++", "g++", "gcc", "cc"),
+    "/bin": ("which", "c++", "g++", "gcc", "cc"),
+}
+
+
 def folders() -> tuple[Folder, ...]:
     """The caller's PATH, the system's directories and the target's bin: only the first holds an nvcc."""
     cuda = "/usr/local/cuda/bin"
@@ -112,14 +122,40 @@ def folders() -> tuple[Folder, ...]:
         real="/usr/local/cuda-12.8/bin",
         nvcc=f"{cuda}/nvcc",
         nvcc_root="/usr/local/cuda-12.8",
+        programs=("nvcc",),
     )
     plain = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
     links = {"/sbin": "/usr/sbin", "/bin": "/usr/bin"}
     return (
         stale,
-        *(Folder(path=path, origin="system", real=path) for path in plain),
-        *(Folder(path=path, origin="system", real=real) for path, real in links.items()),
-        Folder(path=f"{VENV}/bin", origin="target", real=f"{VENV}/bin"),
+        *(Folder(path=path, origin="system", real=path, programs=PROGRAMS.get(path, ())) for path in plain),
+        *(Folder(path=path, origin="system", real=real, programs=PROGRAMS[path]) for path, real in links.items()),
+        Folder(path=f"{VENV}/bin", origin="target", real=f"{VENV}/bin", programs=("ninja",)),
+    )
+
+
+def root(path: str, release: str | None = None, **changes: Any) -> Root:
+    """What stands at a spelling: a folder with an nvcc that says its release, or nothing."""
+    there: dict[str, Any] = {
+        "state": "folder",
+        "nvcc": "runs",
+        "release": release,
+        "holds": ("lib64", "include", "bin"),
+    }
+    nothing: dict[str, Any] = {"state": "missing", "nvcc": "missing"}
+    return Root(path=path, **{**(there if release else nothing), **changes})
+
+
+def roots() -> tuple[Root, ...]:
+    """The usual spellings; by default /usr/local/cuda is the stale 12.8."""
+    return (
+        root("/usr/local/cuda", "12.8"),
+        root("/usr/local/cuda-12.8", "12.8"),
+        root("/usr/local/cuda-13.0", "13.0"),
+        root("/opt/cuda"),
+        root("/usr", state="folder", holds=("lib", "lib64", "include", "bin")),
+        root("/usr/local", state="folder"),
+        root(""),
     )
 
 
@@ -148,6 +184,7 @@ def facts(*, environ: Mapping[str, str] | None = None, **changes: Any) -> Facts:
         "target": target(),
         "toolkits": (STALE,),
         "folders": folders(),
+        "roots": roots(),
         "gpus": gpus(),
         "driver": Driver(version="580.95.05", cuda="13.0", how="NVML"),
         "limits": (

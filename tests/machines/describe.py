@@ -11,19 +11,28 @@ from pathlib import Path
 from launcher.facts.document import dump
 from launcher.model import Caller, Driver, Facts, Folder, Gpu, Target, Torch, Unknown
 from launcher.paths import SYSTEM_PATH
-from tests.builders import facts, target, toolkit
+from tests.builders import PROGRAMS, facts, root, roots, target, toolkit
 
 FOLDER = Path(__file__).parent
 NO_NVML = Unknown(subject="gpus", because="NVML does not answer: NVML Shared Library Not Found")
 SYSTEM = tuple(
-    Folder(path=path, origin="system", real={"/sbin": "/usr/sbin", "/bin": "/usr/bin"}.get(path, path))
+    Folder(
+        path=path,
+        origin="system",
+        real={"/sbin": "/usr/sbin", "/bin": "/usr/bin"}.get(path, path),
+        programs=PROGRAMS.get(path, ()),
+    )
     for path in SYSTEM_PATH
 )
+WITHOUT_CUDA = (root("/usr/local/cuda"), *(there for there in roots() if not there.release))
+WITH_13 = (root("/usr/local/cuda", "13.0"), root("/usr/local/cuda-13.0", "13.0"), *WITHOUT_CUDA[1:])
 
 
 def laptop() -> Facts:
     """No nvcc, no NVML, no target, an empty environment: `env -i gpulaunch ...` on a laptop."""
-    bare = facts(target=None, toolkits=(), folders=SYSTEM, gpus=None, driver=None, unknowns=(NO_NVML,))
+    bare = facts(
+        target=None, toolkits=(), folders=SYSTEM, roots=WITHOUT_CUDA, gpus=None, driver=None, unknowns=(NO_NVML,)
+    )
     host = replace(bare.host, cpus=8, memory=16 << 30)
     return replace(bare, host=host, caller=Caller(environ={}, cwd="/home/serve"), edited=("described by hand",))
 
@@ -76,10 +85,12 @@ def workstation() -> Facts:
                 real="/usr/local/cuda-13.0/bin",
                 nvcc=f"{bin_folder}/nvcc",
                 nvcc_root=cuda.root,
+                programs=("nvcc",),
             ),
             *SYSTEM,
-            Folder(path=f"{venv}/bin", origin="target", real=f"{venv}/bin"),
+            Folder(path=f"{venv}/bin", origin="target", real=f"{venv}/bin", programs=("ninja",)),
         ),
+        roots=WITH_13,
         gpus=(
             Gpu(
                 index=0,
