@@ -296,6 +296,32 @@ class Prediction:
     consequence: str = ""  # what follows from the caller's, as a phrase; empty where it does no harm
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What a library itself said in one environment, beside what was predicted of it.
+
+    `because` says why nothing could be told: it was not asked, it took too long, it broke.
+    """
+
+    consumer: str
+    version: str | None
+    environment: Literal["planned", "callers"]
+    verdict: Literal["as-predicted", "not-as-predicted", "could-not-tell"]
+    predicted: Found | None
+    found: Found | None
+    because: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One step of a build that was tried: its command line, and what it said where it did not pass."""
+
+    step: str
+    command: str
+    state: Literal["passed", "failed", "not-tried"]
+    output: tuple[str, ...] = ()
+
+
 # --------------------------------------------------------------------------------------------------------------
 # Plan: what we would do, and why
 

@@ -31,7 +31,7 @@ WORLD = {
 }
 DECIDING = (
     "model", "errors", "findings", "explanations", "secrets", "paths", "architectures", "situation", "gpu_selection",
-    "surroundings",
+    "surroundings", "diagnosis",
     "variables", "planning", "consumers", "checks", "engines", "supervise.lifecycle", "supervise.masker",
     "profile.scalars", "profile.schema", "profile.expand",
 )  # fmt: skip

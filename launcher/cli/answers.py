@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from launcher.cli.screen import Screen
 from launcher.errors import Refused
-from launcher.report.document import refused_document, to_json
+from launcher.model import Finding
+from launcher.report.document import Document, refused_document, to_json
 
 
 class Answered(Exception):
@@ -19,12 +20,18 @@ class Answered(Exception):
 
 
 @contextmanager
-def answering(screen: Screen, reference: str, *, as_json: bool) -> Iterator[None]:
+def answering(
+    screen: Screen,
+    reference: str,
+    *,
+    as_json: bool,
+    document: Callable[[str, Iterable[Finding]], Document] = refused_document,
+) -> Iterator[None]:
     """With --json a refusal becomes a document on standard output; else it ends where all of them end."""
     try:
         yield
     except Refused as refused:
         if not as_json:
             raise
-        screen.write(to_json(refused_document(reference, refused.findings)))
+        screen.write(to_json(document(reference, refused.findings)))
         raise Answered(refused.exit_code) from None

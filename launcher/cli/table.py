@@ -28,6 +28,7 @@ COMMANDS: dict[str, Entry] = {
     "command": Entry("launch", _SERVE, "start any other server from a profile"),
     "explain": Entry("explain", _LOOK, "what would run, with which toolkit, and why; or what a code means"),
     "check": Entry("check", _LOOK, "every check of a launch, and its exit code"),
+    "doctor": Entry("doctor", _LOOK, "from the symptom to the cause: which toolkit each library finds, and why"),
     "env": Entry("env", _LOOK, "the server's environment, or any command inside it"),
     "facts": Entry("facts", _LOOK, "what is known of this machine and the target"),
     "profiles": Entry("profiles", _LOOK, "list, show or copy profiles"),
@@ -41,7 +42,7 @@ ENGINE_NAMES = tuple(name for name, entry in COMMANDS.items() if entry.module ==
 # Names that nothing else may take: they come with a later version.
 RESERVED: tuple[str, ...] = (
     "transformers",
-    "doctor", "cache", "toolkit",
+    "cache", "toolkit",
     "clean", "selftest",
     "import", "compare",
     "ps", "wait", "restart", "runs", "attach", "report", "unit", "sbatch", "completion",

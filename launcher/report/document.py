@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from launcher.errors import worst
-from launcher.model import Change, Choice, Finding, Plan, Severity, Step, TargetUsed
+from launcher.model import Change, Choice, Finding, Found, Plan, Prediction, Severity, Step, TargetUsed
 from launcher.report.masking import masked
 
 SCHEMA_VERSION = 1
@@ -30,7 +30,8 @@ def plan_document(plan: Plan) -> Document:
         "env": dict(sorted(shown.env.items())),
         "changes": [_change(change) for change in shown.changes],
         "prepare": [_step(step) for step in shown.prepare],
-        "toolkit": _toolkit(shown.toolkit),
+        "toolkit": toolkit_document(shown.toolkit),
+        "predictions": [prediction_document(prediction) for prediction in shown.predictions],
         "findings": [finding_document(finding) for finding in shown.findings],
         "blocked": shown.blocked,
         "exit_code": worst(shown.findings),
@@ -51,6 +52,7 @@ def refused_document(reference: str, findings: Iterable[Finding]) -> Document:
         "changes": [],
         "prepare": [],
         "toolkit": None,
+        "predictions": [],
         "findings": [finding_document(finding) for finding in listed],
         "blocked": any(finding.severity is Severity.ERROR for finding in listed),
         "exit_code": worst(listed),
@@ -67,6 +69,25 @@ def finding_document(finding: Finding) -> Document:
         "file": finding.file,
         "line": finding.line,
     }
+
+
+def prediction_document(prediction: Prediction) -> Document:
+    """Both lookups of one library; null: could not tell."""
+    return {
+        "consumer": prediction.consumer,
+        "version": prediction.version,
+        "callers": found_document(prediction.callers),
+        "planned": found_document(prediction.planned),
+        "consequence": prediction.consequence,
+    }
+
+
+def found_document(found: Found | None) -> Document | None:
+    """What a lookup returns."""
+    if found is None:
+        return None
+    archs = None if found.archs is None else list(found.archs)
+    return {"path": found.path, "release": found.release, "archs": archs, "errors": dict(sorted(found.errors.items()))}
 
 
 def to_json(document: Mapping[str, object]) -> str:
@@ -99,7 +120,8 @@ def _step(step: Step) -> Document:
     return {"action": step.action, "path": step.path, "because": step.because, **optional}
 
 
-def _toolkit(choice: Choice) -> Document:
+def toolkit_document(choice: Choice) -> Document:
+    """The one root, and the verdict of each candidate."""
     return {
         "root": choice.root,
         "release": choice.release,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from launcher.model import Change, Plan
+from launcher.report.doctor import prediction_lines
 from launcher.report.findings import finding_lines
 from launcher.report.lines import Line
 from launcher.report.masking import masked
@@ -22,6 +23,9 @@ def dry_run_lines(plan: Plan, environ: Mapping[str, str], command: tuple[str, ..
     if any(MASK in line for line in command):
         yield Line(f"Type your secrets in place of {MASK}.", style="dim")
     yield from _difference(plan, shown, environ)
+    if shown.predictions:
+        yield from heading("What the libraries will find")
+        yield from prediction_lines(shown.predictions)
     if shown.prepare:
         yield from heading("Made before the start")
         yield from (line for step in shown.prepare for line in step_lines(step))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from launcher.model import (
@@ -9,15 +10,17 @@ from launcher.model import (
     Choice,
     Endpoint,
     Finding,
+    Found,
     Outcome,
     PathEntry,
     Plan,
+    Prediction,
     Readiness,
     Step,
     TargetUsed,
     Verdict,
 )
-from launcher.secrets import MASK, mask
+from launcher.secrets import MASK, is_secret_name, mask
 
 
 def masked(plan: Plan) -> Plan:
@@ -35,6 +38,7 @@ def masked(plan: Plan) -> Plan:
         prepare=tuple(hide.step(step) for step in plan.prepare),
         toolkit=hide.choice(plan.toolkit),
         findings=tuple(hide.finding(finding) for finding in plan.findings),
+        predictions=tuple(hide.prediction(prediction) for prediction in plan.predictions),
         search_path=tuple(hide.entry(entry) for entry in plan.search_path),
         endpoint=hide.endpoint(plan.endpoint),
         ready=hide.readiness(plan.ready),
@@ -48,6 +52,11 @@ def masked_outcome(outcome: Outcome, secrets: frozenset[str]) -> Outcome:
         cause=mask(outcome.cause, secrets),
         last_lines=tuple(mask(line, secrets) for line in outcome.last_lines),
     )
+
+
+def hidden(plan: Plan, environ: Mapping[str, str]) -> frozenset[str]:
+    """The plan's secrets and those of the caller's environment, which a plan that drops them does not know."""
+    return plan.secrets | {value for name, value in environ.items() if is_secret_name(name)}
 
 
 class _Mask:
@@ -103,6 +112,13 @@ class _Mask:
     def finding(self, finding: Finding) -> Finding:
         message, fix, file = self.text(finding.message), self.text(finding.fix), self.optional(finding.file)
         return replace(finding, message=message, fix=fix, file=file)
+
+    def prediction(self, prediction: Prediction) -> Prediction:
+        return replace(prediction, callers=self.found(prediction.callers), planned=self.found(prediction.planned))
+
+    def found(self, found: Found | None) -> Found | None:
+        """A library takes a path by the very words of a variable."""
+        return None if found is None else replace(found, path=self.optional(found.path))
 
     def entry(self, entry: PathEntry) -> PathEntry:
         return replace(entry, path=self.text(entry.path), because=self.text(entry.because))

@@ -9,8 +9,8 @@ from launcher.report.document import plan_document, refused_document, to_json
 from tests.report.builders import a_change, a_finding, a_plan
 
 KEYS = [
-    "schema_version", "profile", "engine", "target", "argv", "cwd", "env", "changes", "prepare", "toolkit", "findings",
-    "blocked", "exit_code",
+    "schema_version", "profile", "engine", "target", "argv", "cwd", "env", "changes", "prepare", "toolkit",
+    "predictions", "findings", "blocked", "exit_code",
 ]  # fmt: skip
 
 

@@ -1,0 +1,49 @@
+"""What a library's lookup returns, in words. Pure."""
+
+from __future__ import annotations
+
+from launcher.model import Found, Prediction
+
+UNKNOWN = "could not tell"
+
+
+def called(consumer: str, version: str | None) -> str:
+    """`FlashInfer 0.6.8`"""
+    return f"{consumer} {version}" if version else consumer
+
+
+def found_text(found: Found | None) -> str:
+    """`/usr/local/cuda: CUDA 12.8, no architecture`"""
+    if found is None:
+        return UNKNOWN
+    said = [text for text in (_release(found), _archs(found)) if text]
+    place = _place(found)
+    return f"{place}: {', '.join(said)}" if said else place
+
+
+def differs(prediction: Prediction) -> bool:
+    """True where the planned environment leads this library elsewhere than the caller's."""
+    return prediction.callers != prediction.planned
+
+
+def _place(found: Found) -> str:
+    if "path" in found.errors:
+        return f"no toolkit ({found.errors['path']})"
+    if found.path is None:
+        return "no toolkit"
+    return found.path or "the empty path, which is the working folder"
+
+
+def _release(found: Found) -> str:
+    if "release" in found.errors:
+        return f"no release ({found.errors['release']})"
+    return f"CUDA {found.release}" if found.release else ""
+
+
+def _archs(found: Found) -> str:
+    if "archs" in found.errors:
+        return f"its architectures raise {found.errors['archs']}"
+    check = f", and its check raises {found.errors['check']}" if "check" in found.errors else ""
+    if found.archs is None:
+        return check.removeprefix(", and ")
+    return f"{' '.join(found.archs) or 'no architecture'}{check}"
