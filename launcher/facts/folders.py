@@ -27,7 +27,7 @@ def look(
         if problem:
             what = f"An entry of the caller's PATH {problem} ({path!r}): programs of the working folder would run."
             said.append(findings.warning("path-entry-malformed", what, fix="Nothing; the server's PATH has none."))
-        elif path not in found:
+        if path not in found:
             found[path] = _folder(path, origin, roots)
     said += [_unreadable(folder) for folder in found.values() if folder.exists and not folder.readable]
     return tuple(found.values()), tuple(said)
@@ -53,8 +53,9 @@ def _folder(path: str, origin: Origin, roots: Mapping[str, str]) -> Folder:
         exists=exists,
         readable=readable,
         nvcc=nvcc,
-        nvcc_root=_root(nvcc, roots) if nvcc else None,
-        programs=tuple(name for name in LOOKED_FOR if _is_program(f"{path}/{name}")) if readable else (),
+        # An nvcc of the working folder is never run: it may be anybody's.
+        nvcc_root=_root(nvcc, roots) if nvcc and path.startswith("/") else None,
+        programs=tuple(name for name in LOOKED_FOR if _is_program(f"{path or '.'}/{name}")) if readable else (),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.facts import driver_mounts, folders, gpus, look, systemd
+from launcher.facts import driver_mounts, folders, gpus, look, roots, systemd
 from launcher.paths import SYSTEM_PATH
 from tests.facts import trees
 
@@ -36,9 +36,19 @@ def test_every_folder_says_whether_it_holds_an_nvcc_and_whose(tmp_path: Path) ->
 
 
 def test_relative_entries_of_path_are_findings() -> None:
-    there, said = folders.look({"PATH": ".:bin:/usr/bin"}, None, (), ())
+    _, said = folders.look({"PATH": ".:bin:/usr/bin"}, None, (), ())
     assert [finding.code for finding in said] == ["path-entry-malformed", "path-entry-malformed"]
-    assert all(folder.path.startswith("/") for folder in there)
+
+
+def test_an_nvcc_of_the_working_folder_is_seen_and_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trees.script(tmp_path / "bin/nvcc", f"#!/bin/sh\ntouch {tmp_path}/was-run\n")
+    monkeypatch.chdir(tmp_path)
+    environ = {"PATH": "bin", "CUDA_HOME": ".", "CUDA_PATH": ""}
+    there, _ = folders.look(environ, None, (), ())
+    assert [folder.programs for folder in there if folder.path == "bin"] == [("nvcc",)]
+    spelled = {root.path for root in roots.look(environ, there, None, ())}
+    assert not {".", "", "bin"} & spelled  # what stands there cannot be told
+    assert not (tmp_path / "was-run").exists()
 
 
 def test_an_unreadable_folder_on_path_is_a_finding() -> None:

@@ -1,0 +1,1 @@
+"""Predictions against the libraries' own functions, over many environments: the `lookups` stage."""
