@@ -5,7 +5,9 @@ From the moment when the server may be running, signals are read by the supervis
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Iterator
 from types import FrameType
 
 from launcher import errors
@@ -20,8 +22,9 @@ _CODES = {
 class Stopped(BaseException):
     """Like KeyboardInterrupt, which stands for SIGINT: nobody on the way takes it for a mistake."""
 
-    def __init__(self, number: int) -> None:
-        self.exit_code = int(_CODES[signal.Signals(number)])
+    def __init__(self, number: int, exit_code: int | None = None) -> None:
+        self.number = number
+        self.exit_code = int(_CODES[signal.Signals(number)]) if exit_code is None else exit_code
         super().__init__(signal.Signals(number).name)
 
 
@@ -30,6 +33,16 @@ def listen() -> None:
     for number in _CODES:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
+
+
+@contextlib.contextmanager
+def ending_a_query() -> Iterator[None]:
+    """The same for a query that runs programs: they end with it, and a query that was cut short is no answer."""
+    listen()
+    try:
+        yield
+    except Stopped as stopped:
+        raise Stopped(stopped.number, 128 + stopped.number) from None
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -16,7 +16,7 @@ from launcher import findings, runs
 from launcher.cli import early
 from launcher.cli.screen import Screen
 from launcher.engines import ENGINES
-from launcher.errors import Refused, UsageError, worst
+from launcher.errors import INTERRUPTED, Refused, UsageError, worst
 from launcher.facts import document as facts_files
 from launcher.hosts import HOSTS
 from launcher.model import Facts, Finding, Outcome, Plan, Request, Severity
@@ -27,10 +27,12 @@ from launcher.profile.asked import Asked
 from launcher.profile.load import load_profile
 from launcher.report import launch as launch_report
 from launcher.report.document import plan_document
+from launcher.report.findings import finding_lines
 from launcher.report.masking import masked_outcome
 from launcher.secrets import mask
 from launcher.supervise.port import port_findings
 from launcher.supervise.startable import start_findings
+from launcher.verify import comparison_findings, verify_once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +102,12 @@ def checked(wish: Wish, at: Here) -> Planned:
     )
 
 
-def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:
-    """The whole story. Returns the exit code of the launch."""
+def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = True) -> int:
+    """The whole story. Returns the exit code of the launch. Not `verify`: the libraries in the target are not asked."""
     require_linux(platform.system())
     early.listen()
-    plan = checked(wish, at).plan
+    made = checked(wish, at)
+    plan = made.plan
     screen.tell(launch_report.before(plan, wish.profile, verbose=screen.verbose, quiet=screen.quiet))
     if plan.blocked:
         return worst(plan.findings)
@@ -113,9 +116,15 @@ def launch(wish: Wish, host: str, at: Here, screen: Screen) -> int:
     screen.tell(launch_report.opened(run.log_path, run.findings, quiet=screen.quiet))
     try:
         carry_out_steps(plan.prepare)
+        if verify:
+            _verify(made, at, screen)
         outcome = HOSTS[host].carry_out(plan, run, environ=at.environ, say=_discreet(screen, plan))
     except Refused as refused:
-        run.close(masked_outcome(_not_started(refused), plan.secrets))
+        run.close(masked_outcome(_not_started(str(refused), refused.exit_code), plan.secrets))
+        raise
+    except (early.Stopped, KeyboardInterrupt) as stop:
+        code = stop.exit_code if isinstance(stop, early.Stopped) else INTERRUPTED
+        run.close(_not_started("stopped before the start", code, requested=True))
         raise
     shown = masked_outcome(outcome, plan.secrets)
     run.close(shown)
@@ -166,13 +175,27 @@ def _discreet(screen: Screen, plan: Plan) -> Callable[[str], None]:
     return lambda sentence: screen.say(mask(sentence, plan.secrets))
 
 
-def _not_started(refused: Refused) -> Outcome:
+def _verify(made: Planned, at: Here, screen: Screen) -> None:
+    """Asks the libraries themselves, once for each changed environment. Raises Refused where one contradicts."""
+    say = _quietly if screen.quiet else screen.say
+    found = tuple(comparison_findings(verify_once(made.plan, made.facts, at.places.cache, say), made.plan))
+    wrong = tuple(finding for finding in found if finding.severity is Severity.ERROR)
+    screen.tell(finding_lines(finding for finding in found if finding not in wrong))
+    if wrong:
+        raise Refused(wrong)
+
+
+def _quietly(sentence: str) -> None:
+    """Nothing is said."""
+
+
+def _not_started(cause: str, exit_code: int, *, requested: bool = False) -> Outcome:
     return Outcome(
-        exit_code=refused.exit_code,
-        cause=str(refused),
+        exit_code=exit_code,
+        cause=cause,
         origin="launcher",
         child="not started",
-        requested=False,
+        requested=requested,
         ready=False,
     )
 

@@ -16,6 +16,7 @@ from launcher.errors import UsageError
 @options.once_options
 @click.option("--dry-run", is_flag=True, help="Start nothing: every check, the command, the environment's difference.")
 @click.option("--exec", "become", is_flag=True, help="Become the server instead of supervising it.")
+@click.option("--no-verify", is_flag=True, help="Do not ask the libraries in the target what they find.")
 @options.facts_option
 @options.json_option
 @options.screen_options
@@ -28,6 +29,7 @@ def command(
     keep_env: tuple[str, ...],
     dry_run: bool,
     become: bool,
+    no_verify: bool,
     facts_file: str | None,
     as_json: bool,
 ) -> int:
@@ -50,4 +52,4 @@ def command(
         raise UsageError(f"{ctx.info_name}: --facts describes another machine: add --dry-run, or leave it out.")
     if as_json:
         raise UsageError(f"{ctx.info_name}: --json belongs to a query: add --dry-run, or leave it out.")
-    return story.launch(wish, "become" if become else "here", story.here(), screen)
+    return story.launch(wish, "become" if become else "here", story.here(), screen, verify=not no_verify)
