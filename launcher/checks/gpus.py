@@ -14,6 +14,7 @@ from launcher.situation import Situation
 def check(situation: Situation, command: Command) -> Iterator[Finding]:
     """At least `gpus.count` visible ones, each of an asserted compute capability."""
     wish, gpus = situation.profile.gpus, situation.facts.gpus
+    yield from _mixed(situation)
     if wish.count is None and not wish.capability:
         yield from _contradiction(situation)
         return
@@ -46,6 +47,20 @@ def check(situation: Situation, command: Command) -> Iterator[Finding]:
             where=situation.asked.where("gpus.capability"),
         )
     yield from _contradiction(situation)
+
+
+def _mixed(situation: Situation) -> Iterator[Finding]:
+    """Some modules are built for the first GPU alone: no kernel image for the second (flashinfer-ai/flashinfer#5355)."""
+    kinds: dict[str, list[str]] = {}
+    for gpu in used(situation.profile, situation.facts):
+        kinds.setdefault(gpu.capability, []).append(str(gpu.index))
+    if len(kinds) > 1:
+        listed = ", ".join(f"{capability} (GPU {', '.join(indices)})" for capability, indices in kinds.items())
+        yield findings.warning(
+            "mixed-capabilities",
+            f"The server will use GPUs of several compute capabilities: {listed}; kernels are built for each.",
+            fix="Choose GPUs of one kind with gpus.select.",
+        )
 
 
 def _contradiction(situation: Situation) -> Iterator[Finding]:

@@ -139,6 +139,17 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="The host option and no API key.",
         fix="Bind loopback, or set a key.",
     ),
+    "proxy-malformed": Explanation(
+        cause="A proxy variable is no URL; the engine's own HTTP client raises on it while it starts.",
+        evidence="The variable's form. Its value is not shown: it may hold a password.",
+        fix="http://host:port, or start without it.",
+    ),
+    "mixed-capabilities": Explanation(
+        cause="The server will use GPUs of several compute capabilities: kernels are built for each, and some modules "
+        "are known to be built for the first alone.",
+        evidence="NVML's compute capability of the GPUs that are used.",
+        fix="gpus: {select: [...]} with GPUs of one kind.",
+    ),
     "could-not-tell": Explanation(
         cause="A fact about this machine was not established; it is not taken for a no.",
         evidence="The message says what was tried.",

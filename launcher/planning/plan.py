@@ -41,7 +41,7 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
     situation = replace(situation, choice=choose(situation))
     argv = (*engine.argv(situation), *request.flags)
     endpoint = engine.endpoint(argv, situation)
-    draft = _environment(situation, engine, request)
+    draft = _environment(situation, engine, request, endpoint)
     checked = [finding for check in CHECKS for finding in check(situation, Command(argv, endpoint, draft.values))]
     assert situation.choice is not None
     return Plan(
@@ -86,7 +86,9 @@ def _situation(asked: Asked, facts: Facts, engine: Engine) -> Situation:
     )
 
 
-def _environment(situation: Situation, engine: Engine, request: Request) -> environment.Draft:
+def _environment(
+    situation: Situation, engine: Engine, request: Request, endpoint: Endpoint | None
+) -> environment.Draft:
     """The layers in their order. Repairs see what the layers below them came to."""
     choice = situation.choice
     assert choice is not None
@@ -101,7 +103,7 @@ def _environment(situation: Situation, engine: Engine, request: Request) -> envi
         draft.take(consumer.contribute(situation))
     draft.take(engine.contribute(situation))
     draft.take(cuda.about(situation, choice))
-    draft.take(repairs(situation, draft.values))
+    draft.take(repairs(situation, draft.values, endpoint))
     draft.take(environment.from_profile(situation))
     draft.take(environment.from_operator(situation, request))
     if situation.assumed:

@@ -5,10 +5,12 @@ Repairs stand between the CUDA decision and the profile's own `env.set`: the pro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
 
 from launcher import findings
-from launcher.model import Change, Finding, Step
+from launcher.model import Change, Endpoint, Finding, Step
 from launcher.situation import Situation
 
 # name -> (value, why)
@@ -24,13 +26,15 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy
 _LOOPBACK = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 
-def repairs(situation: Situation, values: Mapping[str, str]) -> Iterator[Change | Step | Finding]:
-    """Every repair, given the values that the layers below came to."""
+def repairs(
+    situation: Situation, values: Mapping[str, str], endpoint: Endpoint | None = None
+) -> Iterator[Change | Step | Finding]:
+    """Every repair, given the values that the layers below came to and where the server will listen."""
     yield from _identity(situation, values)
     for name, (value, why) in CONSTANT.items():
         yield Change(name=name, action="set", value=value, origin="repair", because=why)
     yield from _virtual_env(situation)
-    yield from _proxies(values)
+    yield from _proxies(values, endpoint)
 
 
 def _identity(situation: Situation, values: Mapping[str, str]) -> Iterator[Change | Step | Finding]:
@@ -75,13 +79,50 @@ def _virtual_env(situation: Situation) -> Iterator[Change]:
         yield Change(name="VIRTUAL_ENV", action="set", value=target.prefix, origin="repair", because=why)
 
 
-def _proxies(values: Mapping[str, str]) -> Iterator[Change]:
+def _proxies(values: Mapping[str, str], endpoint: Endpoint | None) -> Iterator[Change | Finding]:
     """An engine's request to itself must not go through a proxy (sgl-project/sglang#9155)."""
-    if not any(values.get(name) for name in _PROXIES):
+    proxies = {name: values[name] for name in _PROXIES if values.get(name)}
+    if not proxies:
         return
+    yield from (_malformed_proxy(name) for name, value in proxies.items() if not is_proxy_url(value))
+    own = (endpoint.host,) if endpoint and endpoint.host not in ("", "*") else ()
     for name in ("NO_PROXY", "no_proxy"):
         entries = [entry.strip() for entry in values.get(name, "").split(",") if entry.strip()]
-        value = ",".join(dict.fromkeys((*entries, *_LOOPBACK)))
+        readable = [host for entry in entries if (host := readable_host(entry))]
+        value = ",".join(dict.fromkeys((*readable, *_LOOPBACK, *own)))
         if value != values.get(name):
             why = "there is a proxy, and the server's requests to itself must not go through it"
+            odd = [entry for entry in entries if entry not in readable]
+            if odd:
+                why += f"; httpx raises on {', '.join(odd)}"
             yield Change(name=name, action="set", value=value, origin="repair", because=why)
+
+
+def readable_host(entry: str) -> str | None:
+    """An entry of NO_PROXY as httpx reads it: it makes a URL of each and raises `Invalid port` on an address in
+    brackets (safedep/pmg#339) and on an IPv6 network (orbstack/orbstack#2456). None: it has to be left out.
+    """
+    if re.fullmatch(r"\[[0-9a-fA-F:.]+\]", entry):
+        return entry[1:-1]
+    return None if "/" in entry and entry.count(":") > 1 and "://" not in entry else entry
+
+
+def is_proxy_url(value: str) -> bool:
+    """True for what HTTP clients take as a proxy: scheme, host, and a port that is one; some take host:port too."""
+    url = value if "://" in value else f"http://{value}"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    known = parts.scheme in ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
+    return known and bool(parts.hostname) and port != 0 and not any(letter.isspace() for letter in value)
+
+
+def _malformed_proxy(name: str) -> Finding:
+    """Without the value: it may hold a password."""
+    return findings.warning(
+        "proxy-malformed",
+        f"{name} is no proxy's URL: HTTP clients raise on it when the server starts.",
+        fix=f"Correct {name} (http://host:port), or start without it.",
+    )
