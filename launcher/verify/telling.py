@@ -55,15 +55,10 @@ def build_findings(trials: Iterable[Trial], plan: Plan) -> Iterator[Finding]:
     """The first step that failed."""
     for trial in trials:
         if trial.state == "failed":
-            last = trial.output[-1].strip() if trial.output else "it said nothing"
-            yield findings.error(
-                "build-failed",
-                mask(
-                    f"A kernel of one line cannot be built in the planned environment: {trial.step}: {last}.",
-                    plan.secrets,
-                ),
-                fix="The toolkit is incomplete or unfit: name another one with cuda.toolkit, or complete it.",
-            )
+            words = _most_telling(trial.output).rstrip(".")
+            said = f"A kernel of one line cannot be built in the planned environment: {trial.step}: {words}."
+            fix = "The toolkit is incomplete or unfit: complete it, or name another one with cuda.toolkit."
+            yield findings.error("build-failed", mask(said, plan.secrets), fix=fix)
             return
 
 
