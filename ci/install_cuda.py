@@ -5,7 +5,7 @@
 
 Needs Linux on x86_64, Python 3.10 to 3.13 with venv and pip, a C compiler and a package index; no root, no GPU.
 Everything is pinned, and a part that is there already is left alone. It writes nothing outside FOLDER.
-Downloads 3.0 GB (torch 0.5, its NVIDIA libraries 1.7, Triton 0.2, compilers 0.5) and takes 5.5 GB of disk: the five
+Downloads 3.0 GB (torch 0.5, its NVIDIA libraries 1.7, Triton 0.2, compilers 0.5) and takes 5.5 GB of disk: the six
 environments share their files by hard links. A minute on two cores where the index is near.
 """
 
@@ -84,6 +84,8 @@ COMPILER = (
 # What `pip install sglang==0.5.14` resolved to in 2026, through cuda-tile[tileiras]: a compiler of other releases than
 # the headers of CUDA 13.0 that torch pins.
 MIXED_COMPILER = ("nvidia-cuda-nvcc==13.2.86", "nvidia-cuda-crt==13.5.37", "nvidia-nvvm==13.2.86")
+# The newest compiler, which an unpinned requirement brings, beside the same headers.
+NEWEST_COMPILER = ("nvidia-cuda-nvcc==13.5.37", "nvidia-cuda-crt==13.5.37", "nvidia-nvvm==13.5.37")
 TOOLKIT = (*COMPILER, "nvidia-cuda-runtime==13.0.96", "nvidia-curand==10.4.0.35")
 
 
@@ -105,6 +107,7 @@ def parts(lab: Path) -> tuple[Part, ...]:
         Part("server", SERVER, lambda folder: _make_from(founding, folder, SERVER)),
         Part("server-wheel", COMPILER, lambda folder: _make_from(server, folder, COMPILER)),
         Part("server-mixed", MIXED_COMPILER, lambda folder: _make_from(server, folder, MIXED_COMPILER)),
+        Part("server-newest", NEWEST_COMPILER, lambda folder: _make_from(server, folder, NEWEST_COMPILER)),
         Part("toolkit-13.0", TOOLKIT, _make_toolkit),
     )
 

@@ -50,7 +50,7 @@ def check(situation: Situation, command: Command) -> Iterator[Finding]:
 
 
 def _mixed(situation: Situation) -> Iterator[Finding]:
-    """Some modules are built for the first GPU alone: no kernel image for the second (flashinfer-ai/flashinfer#5355)."""
+    """Some modules are built for the first GPU alone: no kernel image for others (flashinfer-ai/flashinfer#5355)."""
     kinds: dict[str, list[str]] = {}
     for gpu in used(situation.profile, situation.facts):
         kinds.setdefault(gpu.capability, []).append(str(gpu.index))

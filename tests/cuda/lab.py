@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-PARTS = ("founding", "founding-wheel", "server", "server-wheel", "server-mixed", "toolkit-13.0")
+PARTS = ("founding", "founding-wheel", "server", "server-wheel", "server-mixed", "server-newest", "toolkit-13.0")
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class Lab:
     """The folder of the lab.
 
     `founding` is torch 2.11.0 (cu130) with FlashInfer 0.6.8, the reported one; `server` is sglang 0.5.14 with the
-    0.6.12 that it pins. `-wheel`: with the compiler of CUDA 13.0 from wheels; `-mixed`: with one of other releases.
+    0.6.12 that it pins. `-wheel`: with the compiler of CUDA 13.0 from wheels; `-mixed`, `-newest`: with one of
+    other releases.
     """
 
     folder: Path

@@ -46,7 +46,9 @@ SYSTEM_PINNED = Situation("system-13.0-beside-it", "server", PINNED, True, "redi
 NEITHER_PINNED = Situation("neither", "server", PINNED, False, "hide")
 # What pip makes of sglang 0.5.14 today: a wheel toolkit that FlashInfer's lookup likes and that cannot build.
 MIXED = Situation("wheels-of-two-releases-in-the-target", "server-mixed", PINNED, False, "hide")
-SITUATIONS = (WHEEL, SYSTEM, NEITHER, WHEEL_PINNED, SYSTEM_PINNED, NEITHER_PINNED, MIXED)
+# An unpinned nvcc wheel of the newest release beside the headers that torch 2.11 pins (ls1intum/edutelligence#687).
+NEWEST = Situation("newest-nvcc-wheel-beside-13.0-headers", "server-newest", PINNED, False, "hide")
+SITUATIONS = (WHEEL, SYSTEM, NEITHER, WHEEL_PINNED, SYSTEM_PINNED, NEITHER_PINNED, MIXED, NEWEST)
 
 
 @dataclass(frozen=True)
@@ -63,14 +65,14 @@ class FoundingHost:
         (root,) = self.target.glob("lib/python3.*/site-packages/nvidia/cu13")
         return root
 
-    def outside(self, script: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def outside(self, script: str, *words: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What a script of ours answers in the environment that serves, started from the caller's shell."""
         callers = {**self.machine.environ(), **(environ or {})}
-        return self._answer(self.target / "bin/python", HERE / script, environ=callers)
+        return self._answer(self.target / "bin/python", HERE / script, *words, environ=callers)
 
-    def inside(self, script: str, engine: str = "command") -> dict[str, Any]:
+    def inside(self, script: str, *words: str, engine: str = "command") -> dict[str, Any]:
         """What the same script answers through `gpulaunch env`."""
-        return self._answer(*self._launcher("env", engine), "--", "python", HERE / script)
+        return self._answer(*self._launcher("env", engine), "--", "python", HERE / script, *words)
 
     def plan(self, engine: str = "command") -> dict[str, Any]:
         """`--dry-run --json`: what gpulaunch would do. Its exit code is a launch's, which has no GPU here."""

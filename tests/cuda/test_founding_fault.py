@@ -49,21 +49,21 @@ def test_it_loads_the_stale_cuda_runtime_beside_torchs(answers: dict[str, Any]) 
 @BOTH_VERSIONS
 def test_taking_the_stale_nvcc_off_path_cures_nothing(hosts: Hosts, situation: Situation) -> None:
     path = CALLERS_PATH.removeprefix("/usr/local/cuda/bin:")
-    answers = hosts(situation).outside("probe.py", {"PATH": path})
+    answers = hosts(situation).outside("probe.py", environ={"PATH": path})
     assert answers["nvcc"] is None
     assert (answers["version"], answers["check"]) == ("12.8", ITS_LAST_WORDS)
 
 
 @BOTH_VERSIONS
 def test_an_arch_list_alone_quiets_the_check_while_the_stale_nvcc_stays(hosts: Hosts, situation: Situation) -> None:
-    answers = hosts(situation).outside("probe.py", {"FLASHINFER_CUDA_ARCH_LIST": "12.0a"})
+    answers = hosts(situation).outside("probe.py", environ={"FLASHINFER_CUDA_ARCH_LIST": "12.0a"})
     assert (answers["version"], answers["archs"], answers["check"]) == ("12.8", [[12, "0a"]], "None")
     assert answers["archs_without_list"] == []
 
 
 @BOTH_VERSIONS
 def test_an_arch_list_without_a_suffix_turns_the_warning_into_a_crash(hosts: Hosts, situation: Situation) -> None:
-    answers = hosts(situation).outside("probe.py", {"FLASHINFER_CUDA_ARCH_LIST": "12.0"})
+    answers = hosts(situation).outside("probe.py", environ={"FLASHINFER_CUDA_ARCH_LIST": "12.0"})
     assert answers["import"] == "RuntimeError: SM 12.x requires CUDA >= 12.9"
 
 
@@ -92,7 +92,7 @@ def test_the_wheels_as_they_lie_compile_but_do_not_link(hosts: Hosts) -> None:
 def test_wheels_of_two_releases_are_found_and_do_not_compile(hosts: Hosts) -> None:
     """Why a wheel toolkit is judged by its headers too: the lookup alone is satisfied."""
     host = hosts(MIXED)
-    found = host.outside("probe.py", {"CUDA_HOME": str(host.wheels)})
+    found = host.outside("probe.py", environ={"CUDA_HOME": str(host.wheels)})
     error, made = _build_outside(host, CUDA_HOME=str(host.wheels))
     assert (found["version"], found["check"]) == ("13.2", "None")
     assert "CUDA compiler and CUDA toolkit headers are incompatible" in error
@@ -103,6 +103,6 @@ def _build_outside(host: FoundingHost, **environ: str) -> tuple[str, list[str]]:
     """Why the build fails in an empty workspace, and the kinds of files it leaves. Ninja is on PATH."""
     workspace = host.machine.folder / "workspace"
     path = f"{host.target}/bin:{CALLERS_PATH}"
-    built = host.outside("build.py", {"FLASHINFER_WORKSPACE_BASE": str(workspace), "PATH": path, **environ})
+    built = host.outside("build.py", environ={"FLASHINFER_WORKSPACE_BASE": str(workspace), "PATH": path, **environ})
     assert "error" in built, built
     return built["error"], sorted({file.suffix for file in workspace.rglob("*") if file.suffix in (".o", ".so")})

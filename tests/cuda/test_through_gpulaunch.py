@@ -10,7 +10,17 @@ import pytest
 
 from tests.cuda.conftest import Hosts
 from tests.cuda.fatbin import architectures
-from tests.cuda.situations import MIXED, NEITHER, WHEEL, WHEEL_PINNED, FoundingHost, Situation, release
+from tests.cuda.situations import (
+    MIXED,
+    NEITHER,
+    NEWEST,
+    SYSTEM,
+    WHEEL,
+    WHEEL_PINNED,
+    FoundingHost,
+    Situation,
+    release,
+)
 
 pytestmark = pytest.mark.cuda
 
@@ -84,32 +94,48 @@ def test_a_compiler_that_is_hidden_is_named_with_what_cannot_be_compiled(told: T
     assert f"cannot be compiled: FlashInfer {told.host.situation.flashinfer}" in sentence
 
 
-def test_wheels_of_two_releases_are_refused_with_both_numbers(hosts: Hosts) -> None:
-    host = hosts(MIXED)
-    verdicts = {verdict["root"]: verdict["because"] for verdict in host.plan()["toolkit"]["verdicts"]}
-    assert "nvcc 13.2 lies beside headers of CUDA 13.0" in verdicts[str(host.wheels)]
-
-
 @pytest.mark.parametrize(
-    ("situation", "engine"),
-    [(WHEEL, "command"), (WHEEL_PINNED, "sglang")],
-    ids=["0.6.8", "0.6.12-as-sglang-sets-its-arch-list"],
+    ("situation", "engine", "module", "objects"),
+    [
+        (WHEEL, "command", "quantization", 2),
+        (WHEEL_PINNED, "sglang", "quantization", 2),
+        (SYSTEM, "command", "sampling", 3),
+    ],
+    ids=["wheel-view-0.6.8", "wheel-view-0.6.12-as-sglang-sets-its-arch-list", "whole-toolkit-0.6.8"],
 )
-def test_with_the_wheel_view_a_module_is_compiled_for_the_gpus_and_linked(
-    hosts: Hosts, situation: Situation, engine: str
+def test_in_an_empty_workspace_a_module_is_compiled_for_the_gpus_and_linked(
+    hosts: Hosts, situation: Situation, engine: str, module: str, objects: int
 ) -> None:
     host = hosts(situation)
     workspace = Path(host.plan(engine)["env"]["FLASHINFER_WORKSPACE_BASE"])
-    outside = host.outside("build.py", {"FLASHINFER_WORKSPACE_BASE": str(host.machine.folder / "outside")})
+    outside = host.outside("build.py", module, environ={"FLASHINFER_WORKSPACE_BASE": f"{host.machine.folder}/outside"})
     assert outside == {"error": "RuntimeError: FlashInfer requires GPUs with sm75 or higher"}
     assert not workspace.exists()
 
-    built = host.inside("build.py", engine)
+    built = host.inside("build.py", module, engine=engine)
 
     assert "error" not in built, built["error"]
     library = Path(built["library"])
     assert library.is_relative_to(workspace)
     assert architectures(library.read_bytes()) == {120}
+    assert len(built["compiled"]) >= objects
+
+    again = host.inside("build.py", module, engine=engine)
+
+    assert again == built  # found as it was: no compiler was called
+
+
+@pytest.mark.parametrize(("situation", "release"), [(MIXED, "13.2"), (NEWEST, "13.5")], ids=["mixed", "newest"])
+def test_an_nvcc_of_another_minor_than_its_headers_is_refused_before_anything_is_compiled(
+    hosts: Hosts, situation: Situation, release: str
+) -> None:
+    host = hosts(situation)
+    plan = host.plan("sglang")
+    verdicts = {verdict["root"]: verdict["because"] for verdict in plan["toolkit"]["verdicts"]}
+    assert f"nvcc {release} lies beside headers of CUDA 13.0" in verdicts[str(host.wheels)]
+    assert plan["blocked"]
+    assert plan["exit_code"] == 78
+    assert not list(host.machine.home.rglob(".ninja_log"))
 
 
 def test_the_view_leaves_the_target_as_it_is(hosts: Hosts) -> None:
