@@ -1,6 +1,6 @@
 """README's picture: the founding host's environment beside the one that gpulaunch plans, from facts written there.
 
-`python -m tests.picture` prints it, `--write` puts it into README; tests/test_readme.py fails where README is not current.
+`python -m tests.picture` prints it, `--write` puts it into README; tests/test_readme.py fails where it is not current.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def current() -> str:
 
 def _block(text: str) -> re.Match[str]:
     found = _BLOCK.search(text)
-    assert found is not None, (
-        "README has no picture: the line <!-- python -m tests.picture --write --> and a block of text"
-    )
+    assert found is not None, "README has no picture: a comment with the command, and a block of text"
     return found
 
 

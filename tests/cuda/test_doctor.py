@@ -1,4 +1,4 @@
-"""On the founding hosts the libraries themselves say what `doctor` predicts, in the planned environment and the caller's."""
+"""On the founding hosts the libraries themselves say what `doctor` predicts, and a kernel is built as they build."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROFILE = """\
 schema: 1
 name: founding
 engine: command
-command: [sh, -c, "touch served; exit 3"]
+command: [sh, -c, 'touch $HOME/served; exit 3']
 ready: none
 cuda: {{arch: ["12.0"]}}
 target: {{venv: {target}}}
