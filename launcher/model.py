@@ -213,6 +213,17 @@ class Root:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NativeModule:
+    """A compiled module in the target. `needs` maps the CUDA libraries that it names to where each lies: in the
+    target's wheels or where the system's loader looks; None: in neither.
+    """
+
+    package: str
+    file: str
+    needs: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gpu:
     """One GPU as NVML tells it. Memory in bytes; `capability` is the compute capability, "12.0"."""
 
@@ -257,6 +268,7 @@ class Facts:
     folders: tuple[Folder, ...] = ()
     roots: tuple[Root, ...] = ()  # what the caller's variables, PATH and the usual places spell
     programs: Mapping[str, str | None] = field(default_factory=dict)  # word -> where the child finds it
+    modules: tuple[NativeModule, ...] = ()
     driver_mounts: tuple[str, ...] = ()  # folders of LD_LIBRARY_PATH that hold the driver's libraries
     gpus: tuple[Gpu, ...] | None = None
     driver: Driver | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from launcher.checks import gpus, model, open_door, port, program, requirements, target, unknowns
+from launcher.checks import gpus, model, native, open_door, port, program, requirements, target, unknowns
 from launcher.checks.command import Command
 from launcher.model import Finding
 from launcher.situation import Situation
@@ -19,6 +19,7 @@ CHECKS: tuple[Check, ...] = (
     program.check,
     requirements.check,
     gpus.check,
+    native.check,
     model.check,
     port.check,
     open_door.check,

@@ -23,4 +23,16 @@ EXPLANATIONS: dict[str, Explanation] = {
         "(unslothai/unsloth-zoo#1099: all objects compiled, and -lcuda failed after minutes).",
         fix="Complete the toolkit, or choose another one with cuda.toolkit in the profile.",
     ),
+    "built-for-another-cuda": Explanation(
+        cause="A compiled module in the target was built for another major release of CUDA than torch: it does not "
+        "load, or loads a second CUDA runtime beside torch's (sgl-project/sglang#18203, vllm-project/vllm#47628).",
+        evidence="The libraries that the module's own dynamic section names; nothing was loaded.",
+        fix="Install both for the same CUDA release; the hint in the library's own message may name the wrong wheel.",
+    ),
+    "library-missing": Explanation(
+        cause="A compiled module needs a library of CUDA's that is in none of the places where it could be found "
+        "(sgl-project/sglang#5002).",
+        evidence="The module's dynamic section, the target's nvidia wheels and `ldconfig -p`.",
+        fix="Install the wheel that the finding names into the target.",
+    ),
 }

@@ -175,6 +175,17 @@ def _about(toolkit: Toolkit) -> str:
     return f"{toolkit.kind}, {release}{headers}; found by {', '.join(toolkit.found)}"
 
 
+def _modules(diagnosis: Diagnosis) -> Iterator[Line]:
+    """Where each library lies that a compiled module needs; without any there is nothing to say."""
+    if diagnosis.facts.modules:
+        yield from heading("CUDA libraries that compiled modules need")
+    for module in diagnosis.facts.modules:
+        yield Line(module.file, indent=2, whole=True)
+        for name, where in module.needs.items():
+            lead, style = ("+", "bold green") if where else ("-", "bold red")
+            yield Line(f"{name}: {where or 'nowhere'}", lead=lead, indent=6, lead_style=style, whole=True)
+
+
 def _findings(diagnosis: Diagnosis) -> Iterator[Line]:
     yield from heading("5. Findings")
     found = [finding for finding in diagnosis.plan.findings if finding.code not in COULD_NOT_TELL]
@@ -264,5 +275,5 @@ def _fact(name: str, text: str) -> Line:
 
 
 SECTIONS: tuple[Callable[[Diagnosis], Iterator[Line]], ...] = (
-    _symptom, _why, _instead, _toolkits, _findings, _could_not_tell,
+    _symptom, _why, _instead, _toolkits, _modules, _findings, _could_not_tell,
 )  # fmt: skip

@@ -35,6 +35,9 @@ def doctor_document(
         "causes": [_cause(cause) for cause in shown.causes],
         "toolkit": toolkit_document(plan.toolkit),
         "toolkits": [_found_toolkit(toolkit) for toolkit in facts.toolkits],
+        "modules": [
+            {"package": module.package, "file": module.file, "needs": dict(module.needs)} for module in facts.modules
+        ],
         "findings": [finding_document(finding) for finding in plan.findings],
         "could_not_tell": {
             "unknowns": [{"subject": unknown.subject, "because": unknown.because} for unknown in facts.unknowns],
@@ -65,6 +68,7 @@ def refused_doctor_document(reference: str, findings: Iterable[Finding]) -> Docu
         "causes": [],
         "toolkit": None,
         "toolkits": [],
+        "modules": [],
         "findings": [finding_document(finding) for finding in listed],
         "could_not_tell": {"unknowns": [], "packages": []},
         "verified": None,

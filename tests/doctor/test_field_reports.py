@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from launcher.model import Facts, Prediction
-from tests.builders import PACKAGES, SYSTEM_13, WHEEL_13, asked, codes, finding, gpus, plan, target, toolkit
+from launcher.model import Facts, NativeModule, Prediction
+from tests.builders import PACKAGES, SITE, SYSTEM_13, WHEEL_13, asked, codes, finding, gpus, plan, target, toolkit
 from tests.doctor.telling import consequence, diagnosis, led_to, section, told
 
 SM75 = "FlashInfer requires GPUs with sm75 or higher"
@@ -179,3 +179,37 @@ def test_r011_the_childs_first_nvcc_on_path_is_the_chosen_one_whatever_the_calle
     assert ["PATH", "/usr/local/cuda/bin", "/usr/local/cuda-13.0/bin"] in rows
     callers = diagnosis(here).causes
     assert [cause.path for cause in callers] == (["/usr/local/cuda"] if on_path else [])
+
+
+# R012 sgl-project/sglang#5002: libnvrtc.so.12 is not found in a "runtime" image, though it lies in a wheel.
+
+
+def needing(name: str, where: str | None, cuda: str = "12.9") -> Facts:
+    """A target whose kernels need one library."""
+    file = f"{SITE}/sgl_kernel/sm100/common_ops.abi3.so"
+    there = target(packages={**PACKAGES, "sglang-kernel": "0.4.10"}, cuda=cuda)
+    module = NativeModule(package="sglang-kernel", file=file, needs={name: where})
+    return led_to(None, target=there, modules=(module,))
+
+
+def test_r012_the_library_is_found_in_the_wheels_and_its_place_is_named() -> None:
+    where = f"{SITE}/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
+    here = needing("libnvrtc.so.12", where)
+    assert f"+ libnvrtc.so.12: {where}\n" in told(here)
+    assert "library-missing" not in codes(plan(here=here))
+
+
+def test_r012_a_library_that_is_nowhere_is_named_with_the_wheel_that_brings_it() -> None:
+    here = needing("libnvrtc.so.12", None)
+    said = finding(plan(here=here), "library-missing")
+    assert "common_ops.abi3.so of sglang-kernel 0.4.10 needs libnvrtc.so.12" in said.message
+    assert said.fix.endswith("-m pip install nvidia-cuda-nvrtc-cu12")
+    assert "- libnvrtc.so.12: nowhere" in told(here)
+
+
+def test_kernels_for_another_cuda_than_torchs_are_named_with_both_numbers() -> None:
+    """R033 sgl-project/sglang#18203, R041 vllm-project/vllm#47628: the library's own hint names the wrong wheel."""
+    where = f"{SITE}/nvidia/cu13/lib/libcudart.so.13"
+    said = finding(plan(here=needing("libcudart.so.13", where)), "built-for-another-cuda").message
+    assert "sglang-kernel 0.4.10 was built for CUDA 13, torch for 12.9" in said
+    assert "built-for-another-cuda" not in codes(plan(here=needing("libcudart.so.13", where, cuda="13.0")))
