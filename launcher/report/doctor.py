@@ -12,7 +12,7 @@ from launcher.diagnosis import Cause, Diagnosis
 from launcher.model import Comparison, Facts, Prediction, Toolkit, Trial
 from launcher.report.findings import finding_lines
 from launcher.report.lines import Line
-from launcher.report.lookups import UNKNOWN, called, differs, found_text
+from launcher.report.lookups import UNKNOWN, called, found_text
 from launcher.report.masking import hidden, masked
 from launcher.report.plan import COULD_NOT_TELL, STRATEGIES, ending, heading, target_text
 from launcher.report.side_by_side import rows, table
@@ -254,16 +254,6 @@ def trial_lines(trials: Iterable[Trial]) -> Iterator[Line]:
             yield Line(trial.command, indent=6, whole=True, style="dim")
         for line in trial.output:
             yield Line(line, indent=6, whole=True)
-
-
-def prediction_lines(predictions: Iterable[Prediction]) -> Iterator[Line]:
-    """For a dry run: what each library will find, and what yours would have led it to."""
-    for prediction in predictions:
-        name = called(prediction.consumer, prediction.version)
-        yield Line(f"{name:18} {found_text(prediction.planned)}", indent=2, hanging=19)
-        if differs(prediction) and prediction.consequence:
-            text = f"{found_text(prediction.callers)}; {prediction.consequence}"
-            yield Line(text, lead="in yours:", indent=6, hanging=2, style="dim")
 
 
 def _and(names: tuple[str, ...]) -> str:

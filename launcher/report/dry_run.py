@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from launcher.model import Change, Plan
-from launcher.report.doctor import prediction_lines
 from launcher.report.findings import finding_lines
 from launcher.report.lines import Line
+from launcher.report.lookups import prediction_lines
 from launcher.report.masking import masked
 from launcher.report.plan import by_reason, ending, head, heading, step_lines
 from launcher.report.showing import assignment, count

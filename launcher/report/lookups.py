@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from launcher.model import Found, Prediction
+from launcher.report.lines import Line
 
 UNKNOWN = "could not tell"
 
@@ -21,9 +24,14 @@ def found_text(found: Found | None) -> str:
     return f"{place}: {', '.join(said)}" if said else place
 
 
-def differs(prediction: Prediction) -> bool:
-    """True where the planned environment leads this library elsewhere than the caller's."""
-    return prediction.callers != prediction.planned
+def prediction_lines(predictions: Iterable[Prediction]) -> Iterator[Line]:
+    """What each library will find, and what the caller's environment would have led it to where that does harm."""
+    for prediction in predictions:
+        name = called(prediction.consumer, prediction.version)
+        yield Line(f"{name:18} {found_text(prediction.planned)}", indent=2, hanging=19)
+        if prediction.consequence:
+            text = f"{found_text(prediction.callers)}; {prediction.consequence}"
+            yield Line(text, lead="in yours:", indent=6, hanging=2, style="dim")
 
 
 def _place(found: Found) -> str:

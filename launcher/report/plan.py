@@ -8,6 +8,7 @@ from launcher.errors import worst
 from launcher.model import Change, Plan, Severity, Step
 from launcher.report.findings import counted, finding_lines
 from launcher.report.lines import Line
+from launcher.report.lookups import prediction_lines
 from launcher.report.masking import masked
 from launcher.report.showing import assignment, count, options
 
@@ -112,6 +113,12 @@ def _toolkit(plan: Plan) -> Iterator[Line]:
             yield Line(verdict.because, indent=6, hanging=0, style="dim")
 
 
+def _libraries(plan: Plan) -> Iterator[Line]:
+    if plan.predictions:
+        yield from heading("What the libraries will find")
+        yield from prediction_lines(plan.predictions)
+
+
 def _search_path(plan: Plan) -> Iterator[Line]:
     yield from heading("PATH, in this order")
     for number, entry in enumerate(plan.search_path, start=1):
@@ -188,4 +195,6 @@ def _findings(plan: Plan) -> Iterator[Line]:
         yield from finding_lines(unknown, indent=2)
 
 
-SECTIONS: tuple[Section, ...] = (_toolkit, _search_path, _environment, _dropped, _prepare, _command, _findings)
+SECTIONS: tuple[Section, ...] = (
+    _toolkit, _libraries, _search_path, _environment, _dropped, _prepare, _command, _findings,
+)  # fmt: skip

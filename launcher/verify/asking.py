@@ -45,6 +45,20 @@ def compare_all(
     patience: float = PATIENCE,
 ) -> tuple[Comparison, ...]:
     """One comparison for each library and environment. `patience` in seconds for each question."""
+    try:
+        return _compare_all(plan, facts, environments, patience)
+    except OSError as error:  # no room for a temporary file, no process any more
+        because = f"it could not be asked: {error.strerror or error}"
+        return tuple(
+            could_not_tell(prediction, environment, because)
+            for prediction in askable(plan)
+            for environment in environments
+        )
+
+
+def _compare_all(
+    plan: Plan, facts: Facts, environments: tuple[Environment, ...], patience: float
+) -> tuple[Comparison, ...]:
     with tempfile.TemporaryDirectory(prefix="gpulaunch-", ignore_cleanup_errors=True) as folder:
         questions = [
             _Question(prediction, environment, _job(plan, facts, prediction, environment, folder))

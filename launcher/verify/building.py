@@ -60,6 +60,14 @@ def try_build(plan: Plan, facts: Facts, *, patience: float = PATIENCE) -> tuple[
     if plan.toolkit.release is None:
         why = "the planned environment holds no compiler: what is not prebuilt cannot be built"
         return (Trial(step="compile", command="", state="not-tried", output=(why,)),)
+    try:
+        return _try_all(plan, facts, patience)
+    except OSError as error:  # no room for a temporary folder
+        why = f"nothing could be tried: {error.strerror or error}"
+        return (Trial(step="compile", command="", state="not-tried", output=(why,)),)
+
+
+def _try_all(plan: Plan, facts: Facts, patience: float) -> tuple[Trial, ...]:
     with tempfile.TemporaryDirectory(prefix="gpulaunch-", ignore_cleanup_errors=True) as folder:
         Path(folder, "device.cu").write_text(_DEVICE, encoding="utf-8")
         Path(folder, "host.cpp").write_text(_HOST, encoding="utf-8")

@@ -76,25 +76,27 @@ def run_all(jobs: Sequence[Job], *, at_once: int, patience: float) -> tuple[Ende
 
 
 def _start(job: Job, patience: float) -> _Running | Ended:
-    out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed when they have been read
     libc = ctypes.CDLL(None)
-    try:
-        process = subprocess.Popen(
-            job.words,
-            env=dict(job.env),
-            cwd=job.cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-            preexec_fn=lambda: _in_the_child(libc),  # noqa: PLW1509 - it calls two functions of the system
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        out.close()
-        err.close()
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        return Ended(code=None, trouble=f"{job.words[0]} cannot be run: {reason}")
-    return _Running(process, os.pidfd_open(process.pid), out, err, time.monotonic() + patience)
+    with contextlib.ExitStack() as opened:
+        try:
+            out, err = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+            process = subprocess.Popen(
+                job.words,
+                env=dict(job.env),
+                cwd=job.cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                preexec_fn=lambda: _in_the_child(libc),  # noqa: PLW1509 - it calls two functions of the system
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            return Ended(code=None, trouble=f"{job.words[0]} cannot be run: {reason}")
+        opened.callback(process.kill)
+        running = _Running(process, os.pidfd_open(process.pid), out, err, time.monotonic() + patience)
+        opened.pop_all()
+        return running
 
 
 def _in_the_child(libc: ctypes.CDLL) -> None:

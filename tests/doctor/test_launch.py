@@ -176,3 +176,11 @@ def test_if_gpulaunch_is_killed_while_it_asks_its_probes_end_too(tmp_path: Path)
         pids = [int(path.suffix[1:]) for path in begun]
         assert launch.signal(signal.SIGKILL).wait() == 137
         eventually(lambda: not any(os.path.exists(f"/proc/{pid}/exe") for pid in pids), what="the probes are gone")
+
+
+def test_r003_last_words_that_blame_the_card_are_led_back_to_the_toolkit(caller: Caller, target: FakeTarget) -> None:
+    """R003 flashinfer-ai/flashinfer#3675: for days people looked at their cards."""
+    said = "echo 'RuntimeError: FlashInfer requires GPUs with sm75 or higher' >&2; exit 1"
+    answer = caller("command", "--profile", caller.profile(target.profile(said)))
+    assert "cause: the GPUs are not to blame: FlashInfer found no architecture" in answer.err
+    assert "cause:" not in caller("command", "--profile", caller.profile(target.profile("echo other; exit 1"))).err

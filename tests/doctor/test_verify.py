@@ -126,3 +126,23 @@ def test_a_query_that_is_cut_short_is_no_answer_and_leaves_no_probe(caller: Call
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 128 + signal.SIGTERM
         assert corral.survivors() == []
+
+
+def test_a_target_that_cannot_be_run_is_told(caller: Caller, target: FakeTarget) -> None:
+    target.python.write_text("#!/nowhere/python\n")
+    assert all("cannot be run: No such file or directory" in line for line in lines(verified(caller, target)))
+
+
+def test_where_nothing_can_be_written_nothing_is_told(caller: Caller, target: FakeTarget) -> None:
+    (caller.folder / "file").touch()
+    code = "import tempfile; tempfile.tempdir = 'file/none'; from launcher.__main__ import main; main()"
+    words = ["doctor", "--verify", "--build", "--profile", caller.profile(target.profile())]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env=dict(caller.environ),
+        cwd=caller.folder,
+        capture_output=True,
+        text=True,
+    )
+    assert "it could not be asked: Not a directory" in done.stdout, done.stderr
+    assert "Traceback" not in done.stderr
