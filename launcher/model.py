@@ -86,6 +86,7 @@ class Host:
     home: str | None  # home folder in the password database
     cpus: int
     memory: int | None  # bytes
+    memory_available: int | None = None  # bytes that can be taken without swapping, within our cgroup's limit
     wsl: bool = False
     # Which of HOME and the password database's home are writable folders; None: not looked at.
     usable_homes: tuple[str, ...] | None = None
@@ -139,6 +140,7 @@ class Target:
     executable: bool = True
     readable: bool = True
     python_header: bool | None = None  # Python.h is there (Triton's launcher stub needs it)
+    libraries: tuple[str, ...] = ()  # file names of shared libraries in its nvidia wheels: "libnvJitLink.so.13"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +162,7 @@ class Toolkit:
     parts: tuple[str, ...] = ()
     problem: str | None = None
     wheels: Mapping[str, str] = field(default_factory=dict)  # for kind wheel: nvidia distributions and versions
+    newest_gcc: int | None = None  # the newest major release of gcc that its crt/host_config.h accepts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +177,24 @@ class Folder:
     nvcc: str | None = None  # the entry "nvcc" in it, or None
     nvcc_root: str | None = None  # the true root of the toolkit behind that nvcc
     programs: tuple[str, ...] = ()  # of LOOKED_FOR, those that can be run from here
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostCompiler:
+    """A C++ compiler on the system's PATH: `g++` itself first, then every g++-N. `major` is its major release."""
+
+    path: str
+    c_path: str | None  # the C compiler beside it: gcc for g++, gcc-13 for g++-13
+    major: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryFolder:
+    """One entry of the caller's LD_LIBRARY_PATH, as it stands, with the CUDA and driver libraries in it."""
+
+    path: str
+    exists: bool
+    libraries: tuple[str, ...] = ()  # file names
 
 
 # Programs that a library looks for on PATH, directly or with `which`.
@@ -268,6 +289,8 @@ class Facts:
     folders: tuple[Folder, ...] = ()
     roots: tuple[Root, ...] = ()  # what the caller's variables, PATH and the usual places spell
     programs: Mapping[str, str | None] = field(default_factory=dict)  # word -> where the child finds it
+    host_compilers: tuple[HostCompiler, ...] | None = None  # None: not looked at
+    library_folders: tuple[LibraryFolder, ...] = ()  # the caller's LD_LIBRARY_PATH
     modules: tuple[NativeModule, ...] = ()
     driver_mounts: tuple[str, ...] = ()  # folders of LD_LIBRARY_PATH that hold the driver's libraries
     gpus: tuple[Gpu, ...] | None = None

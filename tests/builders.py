@@ -36,7 +36,7 @@ VENV = "/opt/venvs/sglang"
 SITE = f"{VENV}/lib/python3.11/site-packages"
 COMPLETE = (
     "nvcc", "cicc", "ptxas", "cuda_runtime.h", "cuda_fp8.h", "curand_kernel.h", "cccl", "libcudart.so", "libcuda-stub",
-    "lib64",
+    "lib64", "libcudart.so.N", "curand.h", "cublasLt.h",
 )  # fmt: skip
 PACKAGES = {"sglang": "0.5.14", "torch": "2.11.0", "triton": "3.6.0", "flashinfer-python": "0.6.8"}
 ENVIRON = {

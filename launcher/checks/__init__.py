@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from launcher.checks import gpus, model, native, open_door, port, program, requirements, target, unknowns
+from launcher.checks import (
+    build_tools,
+    driver,
+    gpus,
+    model,
+    native,
+    open_door,
+    port,
+    program,
+    requirements,
+    target,
+    unknowns,
+)
 from launcher.checks.command import Command
 from launcher.model import Finding
 from launcher.situation import Situation
@@ -18,7 +30,9 @@ CHECKS: tuple[Check, ...] = (
     target.check,
     program.check,
     requirements.check,
+    driver.check,
     gpus.check,
+    build_tools.check,
     native.check,
     model.check,
     port.check,

@@ -25,7 +25,11 @@ T = TypeVar("T")
 NAME = "FlashInfer"
 PACKAGE = "flashinfer-python"
 AOT_PACKAGE = "flashinfer-jit-cache"
-NEEDS = ("nvcc", "cicc", "ptxas", "cuda_runtime.h", "libcudart.so")
+# Sampling stops without curand_kernel.h (sgl-project/sglang#4169), page without CUB up to 0.6.8, which vendors none.
+NEEDS = (
+    "nvcc", "cicc", "ptxas", "cuda_runtime.h", "cuda_fp8.h", "curand_kernel.h", "cccl", "lib64", "libcudart.so",
+    "libcuda-stub",
+)  # fmt: skip
 PROBE = "ask_flashinfer.py"
 
 # Since this version an arch without a suffix is completed (and checked) by FlashInfer; before, it is taken literally.

@@ -139,6 +139,23 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="The host option and no API key.",
         fix="Bind loopback, or set a key.",
     ),
+    "build-tool-missing": Explanation(
+        cause="A library of the target compiles kernels while serving and calls this program, which is not there.",
+        evidence="gpulaunch looked in every folder of the server's PATH: the target's bin, env.path, the system's.",
+        fix="Install it; ninja belongs into the target itself.",
+    ),
+    "python-header-missing": Explanation(
+        cause="Triton builds a small module against Python.h at the first kernel, after the weights are loaded.",
+        evidence="No include/pythonX.Y/Python.h beside the target's interpreter or the one it is made from.",
+        fix="The interpreter's development package (python3-dev).",
+    ),
+    "driver-too-old": Explanation(
+        cause="CUDA code runs on drivers from a certain version on, by its major release: 12.x from 525.60.13, 13.x "
+        "from 580.",
+        evidence="The driver's version from NVML or /proc/driver/nvidia/version, and torch/version.py.",
+        fix="A newer driver, or a torch for the older CUDA.",
+        exit_code=errors.UNAVAILABLE,
+    ),
     "proxy-malformed": Explanation(
         cause="A proxy variable is no URL; the engine's own HTTP client raises on it while it starts.",
         evidence="The variable's form. Its value is not shown: it may hold a password.",

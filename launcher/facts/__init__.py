@@ -11,7 +11,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from launcher import __version__
-from launcher.facts import driver_mounts, folders, gpus, host, limits, native, programs, roots, systemd, toolkits
+from launcher.facts import (
+    driver_mounts,
+    folders,
+    gpus,
+    host,
+    host_compilers,
+    libraries,
+    limits,
+    native,
+    programs,
+    roots,
+    systemd,
+    toolkits,
+)
 from launcher.facts import target as targets
 from launcher.model import Caller, Facts, Launcher, Target, Unknown
 from launcher.profile.asked import Asked
@@ -55,6 +68,8 @@ def look(
             (*(profile.env.path if profile else ()), *(f"{toolkit.root}/bin" for toolkit in found)),
             [profile.command[0]] if profile and _is_looked_up(profile.command) else (),
         ),
+        host_compilers=host_compilers.look(),
+        library_folders=libraries.on_library_path(environ),
         modules=native.look(served_by),
         driver_mounts=driver_mounts.look(environ),
         gpus=seen,

@@ -23,7 +23,8 @@ def look(environ: Mapping[str, str]) -> Host:
         user=user,
         home=home,
         cpus=_cpus(),
-        memory=_memory(),
+        memory=_meminfo("MemTotal"),
+        memory_available=_available(),
         wsl="microsoft" in platform.release().lower(),
         usable_homes=tuple(path for path in candidates if _is_usable(path)),
     )
@@ -48,8 +49,29 @@ def _cpus() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _memory() -> int | None:
-    line = next((line for line in _lines("/proc/meminfo") if line.startswith("MemTotal:")), None)
+def _available() -> int | None:
+    """MemAvailable, or what our control group may still take where that is less."""
+    there = _meminfo("MemAvailable")
+    limits = [left for folder in _control_groups() if (left := _left(folder)) is not None]
+    return min([there, *limits]) if there is not None else None
+
+
+def _control_groups() -> list[Path]:
+    """Our own group of version 2 and those above it: each may have a limit."""
+    line = next((line for line in _lines("/proc/self/cgroup") if line.startswith("0::/")), None)
+    if line is None:
+        return []
+    own = Path("/sys/fs/cgroup", line[4:].lstrip("/"))
+    return [folder for folder in (own, *own.parents) if folder.is_relative_to("/sys/fs/cgroup")]
+
+
+def _left(folder: Path) -> int | None:
+    limit, used = (_first_line(str(folder / name)) for name in ("memory.max", "memory.current"))
+    return max(int(limit) - int(used), 0) if limit and used and limit.isdigit() and used.isdigit() else None
+
+
+def _meminfo(name: str) -> int | None:
+    line = next((line for line in _lines("/proc/meminfo") if line.startswith(f"{name}:")), None)
     return int(line.split()[1]) * 1024 if line else None
 
 

@@ -56,6 +56,8 @@ def examine(path: Path) -> Compiler:
     """Follows links and wrappers to the true compiler and asks it for its release."""
     true = _follow(path)
     root = str(true.parent.parent)
+    if not os.path.lexists(path):
+        return Compiler(str(true), root, None, "there is no nvcc in it")
     if not true.is_file():
         return Compiler(str(true), root, None, f"{path} leads to {true}, which is no file")
     if not os.access(true, os.X_OK):

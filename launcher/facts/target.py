@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from launcher.facts import packages, torch
+from launcher.facts import libraries, packages, torch
 from launcher.model import Target
 from launcher.profile.schema import TargetWish
 
@@ -107,6 +107,7 @@ def read_python(path: Path, how: str) -> Target:
         executable=os.access(path, os.X_OK),
         readable=readable,
         python_header=_has_header(path, sites),
+        libraries=libraries.in_wheels(sites),
     )
 
 

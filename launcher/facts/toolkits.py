@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from launcher import findings
 from launcher.facts.nvcc import Compiler, examine
 from launcher.facts.packages import installed
 from launcher.model import Finding, Target, Toolkit
 
+T = TypeVar("T")
 Kind = Literal["real", "wheel", "distro", "conda", "provisioned"]
 
 # What a complete toolkit has, by the names that the judgement uses, and where it may lie below the root.
@@ -30,9 +31,16 @@ PARTS: dict[str, tuple[str, ...]] = {
     "curand_kernel.h": ("include/curand_kernel.h", "targets/*/include/curand_kernel.h"),
     "cccl": ("include/cccl/cub/cub.cuh", "include/cub/cub.cuh", "targets/*/include/cccl/cub/cub.cuh"),
     "libcudart.so": ("lib64/libcudart.so", "lib/libcudart.so", "targets/*/lib/libcudart.so"),
+    "libcudart.so.N": ("lib64/libcudart.so.*", "lib/libcudart.so.*", "targets/*/lib/libcudart.so.*"),
     "libcuda-stub": ("lib64/stubs/libcuda.so", "lib/stubs/libcuda.so", "targets/*/lib/stubs/libcuda.so"),
     "lib64": ("lib64",),
+    "curand.h": ("include/curand.h", "targets/*/include/curand.h"),
+    "cublasLt.h": ("include/cublasLt.h", "targets/*/include/cublasLt.h"),
+    "cuobjdump": ("bin/cuobjdump",),
 }
+# Where NVIDIA's HPC SDK keeps its toolkits, by machine.
+_HPC_SDK = {"x86_64": "Linux_x86_64", "aarch64": "Linux_aarch64"}
+_NEWEST_GCC = re.compile(r"^#if\s+.*__GNUC__\s*>\s*(?P<major>[0-9]+)", re.MULTILINE)
 _CUDART_VERSION = re.compile(r"^#define\s+CUDART_VERSION\s+(?P<number>[0-9]+)", re.MULTILINE)
 
 
@@ -130,7 +138,19 @@ def _from_usual_places(surroundings: Surroundings) -> Iterator[Place | Finding]:
     usual = (Path("/usr/local/cuda"), *_newest_first(Path("/usr/local").glob("cuda-[0-9]*")), Path("/opt/cuda"))
     for root in usual:
         if root.is_dir():
-            yield Place(str(root), root=root)
+            yield Place(f"{root}{_leads_to(root)}", root=root)
+
+
+def _leads_to(root: Path) -> str:
+    """Where /usr/local/cuda is a link: which of the others it means."""
+    return f" (a link to {root.resolve()})" if root.is_symlink() else ""
+
+
+def _from_hpc_sdk(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    """`/opt/nvidia/hpc_sdk/Linux_x86_64/25.7/cuda/13.0`."""
+    for folder in _HPC_SDK.values():
+        for nvcc in sorted(Path("/opt/nvidia/hpc_sdk", folder).glob("[0-9]*/cuda/[0-9]*/bin/nvcc"), reverse=True):
+            yield Place("NVIDIA's HPC SDK", root=nvcc.parent.parent)
 
 
 def _newest_first(roots: Iterator[Path]) -> list[Path]:
@@ -144,8 +164,10 @@ def _from_conda(surroundings: Surroundings) -> Iterator[Place | Finding]:
 
 
 def _from_distribution(surroundings: Surroundings) -> Iterator[Place | Finding]:
-    if os.path.lexists("/usr/bin/nvcc"):
-        yield _of_nvcc(Path("/usr/bin/nvcc"), "the distribution's /usr/bin/nvcc")
+    """Debian's package: a wrapper in /usr/bin, the true compiler in /usr/lib/nvidia-cuda-toolkit."""
+    for nvcc in (Path("/usr/bin/nvcc"), Path("/usr/lib/nvidia-cuda-toolkit/bin/nvcc")):
+        if os.path.lexists(nvcc):
+            yield _of_nvcc(nvcc, f"the distribution's {nvcc}")
 
 
 def _from_target(surroundings: Surroundings) -> Iterator[Place | Finding]:
@@ -156,13 +178,30 @@ def _from_target(surroundings: Surroundings) -> Iterator[Place | Finding]:
             yield Place("the target's wheels", root=root, kind="wheel")
 
 
+def _from_parts_in_target(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    """What looks like a toolkit and is none: CUDA 12's wheels and torch's own assembler hold no nvcc."""
+    for site in surroundings.target.site_packages if surroundings.target else ():
+        for root, what in (
+            (Path(site, "nvidia/cuda_nvcc"), "the target's CUDA 12 wheels"),
+            (Path(site, "torch"), "torch"),
+        ):
+            if (root / "bin/ptxas").is_file() and not (root / "bin/nvcc").exists():
+                yield Place(
+                    f"{what}, which bring ptxas alone" if "wheels" in what else "torch's own ptxas",
+                    root=root,
+                    kind="wheel",
+                )
+
+
 STEPS: tuple[Step, ...] = (
     _from_profile,
     _from_variables,
     _from_search_path,
     _from_usual_places,
+    _from_hpc_sdk,
     _from_conda,
     _from_target,
+    _from_parts_in_target,
     _from_distribution,
 )
 
@@ -185,6 +224,7 @@ def _toolkit(place: Place) -> Toolkit:
         parts=_parts(root),
         problem=compiler.problem,
         wheels=_wheels(root) if kind == "wheel" else {},
+        newest_gcc=_newest_gcc(root),
     )
 
 
@@ -217,15 +257,30 @@ def _exists(root: Path, place: str) -> bool:
 
 
 def _headers_release(root: Path) -> str | None:
-    for header in (root / "include/cuda_runtime_api.h", *root.glob("targets/*/include/cuda_runtime_api.h")):
+    return _read_header(root, "cuda_runtime_api.h", parse_cudart_version)
+
+
+def _newest_gcc(root: Path) -> int | None:
+    return _read_header(root, "crt/host_config.h", parse_newest_gcc)
+
+
+def _read_header(root: Path, name: str, parse: Callable[[str], T | None]) -> T | None:
+    """What a header of the toolkit says, wherever it keeps them (conda: below targets/ alone)."""
+    for header in (root / "include" / name, *sorted(root.glob(f"targets/*/include/{name}"))):
         try:
             with header.open(encoding="utf-8", errors="replace") as file:
-                release = parse_cudart_version(file.read(200_000))
+                found = parse(file.read(200_000))
         except OSError:
             continue
-        if release:
-            return release
+        if found is not None:
+            return found
     return None
+
+
+def parse_newest_gcc(header: str) -> int | None:
+    """`#if __GNUC__ > 15` of `crt/host_config.h` to 15: nvcc refuses anything newer. Pure."""
+    match = _NEWEST_GCC.search(header)
+    return int(match["major"]) if match else None
 
 
 def parse_cudart_version(header: str) -> str | None:

@@ -47,7 +47,7 @@ READ_BY_ENGINES = (
     "NCCL_*", "VLLM_*", "SGLANG_*", "SGL_*", "OMP_*", "MKL_*", "GLOO_*", "UCX_*", "NVSHMEM_*", "TORCH_*",
     "TORCHINDUCTOR_*", "PYTORCH_*", "CUDA_*", "CUBLAS_*", "CUDNN_*", "TRITON_*", "FLASHINFER_*", "DG_*", "LLAMA_*",
     "GGML_*", "HF_*", "TRANSFORMERS_*", "TOKENIZERS_*", "RAY_*", "MAX_JOBS", "LD_PRELOAD", "LD_LIBRARY_PATH", "CC",
-    "CXX", "CPATH", "NVCC_*", "LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME",
+    "CXX", "CUDAHOSTCXX", "CPATH", "NVCC_*", "LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME",
 )  # fmt: skip
 
 # name or glob -> why it must not pass by itself, where "not on the allow-list" would say too little
@@ -59,6 +59,18 @@ KNOWN_TROUBLE: dict[str, str] = {
     "PYTORCH_CUDA_ALLOC_CONF": "expandable segments break the engines' memory savers",
     "PYTORCH_ALLOC_CONF": "expandable segments break the engines' memory savers",
     "CPATH": "old CUDA headers there come before the toolkit's",
+    "C_INCLUDE_PATH": "headers of another toolkit may lie there",
+    "CPLUS_INCLUDE_PATH": "headers of another toolkit may lie there",
+    "LIBRARY_PATH": "libraries of another toolkit may lie there",
+    "NVCC_*": "conda's activation and image builds leave flags there that every nvcc would take up",
+    "CUDACXX": "it names another nvcc than the chosen one",
+    "CUDAHOSTCXX": "builds use the system's compiler, unless nvcc refuses it",
+    "CC": "builds use the system's compiler, unless nvcc refuses it",
+    "CXX": "builds use the system's compiler, unless nvcc refuses it",
+    "CFLAGS": "flags of another build",
+    "CXXFLAGS": "flags of another build",
+    "LDFLAGS": "flags of another build",
+    "MAX_JOBS": "it is computed from CPUs and memory",
     "NOTIFY_SOCKET": "it is ours: gpulaunch tells systemd when the server is ready",
     "LISTEN_*": "sockets of a unit are not the server's",
     "WATCHDOG_*": "it is ours",

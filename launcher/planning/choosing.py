@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from launcher.architectures import parse_release
 from launcher.model import Choice, Strategy, Toolkit, Verdict
 from launcher.paths import short_key
-from launcher.planning.judging import judge
+from launcher.planning.judging import judge, needs_view
 from launcher.situation import Situation
 
 # Where releases are equal, the first kind wins: what is installed as a whole before what has to be completed.
@@ -101,7 +101,7 @@ def _use(best: Candidate, situation: Situation, candidates: tuple[Candidate, ...
     if strategy == "redirect" and own is not None and own.root == toolkit.root:
         strategy = "keep"
     return Choice(
-        root=_view(toolkit, situation) if strategy == "wheel" else toolkit.root,
+        root=_view(toolkit, situation) if needs_view(toolkit, situation) else toolkit.root,
         source=toolkit.root,
         release=toolkit.release,
         strategy=strategy,
@@ -112,7 +112,7 @@ def _use(best: Candidate, situation: Situation, candidates: tuple[Candidate, ...
 
 
 def _view(toolkit: Toolkit, situation: Situation) -> str:
-    """The view's folder: another one as soon as the wheels change, so that no build mixes two of them."""
+    """The view's folder: another one as soon as what it links to changes, so that no build mixes two of them."""
     wheels = "".join(f"{name}={version};" for name, version in sorted(toolkit.wheels.items()))
     return f"{situation.places.cache}/toolkits/{toolkit.release}-{short_key(toolkit.root, wheels)}"
 
@@ -139,7 +139,8 @@ def _nothing_fits(candidates: tuple[Candidate, ...], situation: Situation) -> st
     found = next((candidate for candidate in candidates if candidate.toolkit is own), next(iter(candidates), None))
     if found is None:
         return "no toolkit was found"
-    others = "" if len(candidates) == 1 else f", nor does any of {len(candidates) - 1} more"
+    compilers = sum(candidate.toolkit.release is not None for candidate in candidates)
+    others = "" if compilers < 2 else f", nor does any of {compilers - 1} more"
     return f"{found.toolkit.root} does not suit{others}: {found.verdict.main_reason}"
 
 

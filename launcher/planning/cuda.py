@@ -37,8 +37,12 @@ def variables(situation: Situation, choice: Choice) -> Iterator[Change]:
 
 def steps(choice: Choice) -> Iterator[Step]:
     """A view or a root without a compiler has to be made; any other root is there."""
-    if choice.strategy == "wheel":
-        why = "completes the toolkit in the target's wheels: as it lies it compiles but does not link"
+    if choice.source and choice.root != choice.source and choice.release:
+        why = (
+            "completes the toolkit in the target's wheels: as it lies it compiles but does not link"
+            if choice.strategy == "wheel"
+            else "the toolkit's own programs, with the libraries where builds look for them"
+        )
         yield Step(action="view", path=choice.root, source=choice.source, because=why)
     elif choice.release is None:
         yield Step(action="hide-root", path=choice.root, because="a root without a compiler")
@@ -84,11 +88,17 @@ def _replaced(situation: Situation, choice: Choice) -> Iterator[Finding]:
 
 def _another_minor(situation: Situation, choice: Choice) -> Iterator[Finding]:
     release, built = parse_release(choice.release), parse_release(situation.torch_cuda)
-    if release and built and release[1] != built[1]:
+    if release and built and release != built:
+        newer = release > built
+        consequence = (
+            "code built by a newer one may miss symbols in torch's libcudart (flashinfer-ai/flashinfer#928)"
+            if newer
+            else "it links against an older libcudart than the process loads, which is the harmless direction"
+        )
         yield findings.warning(
             "toolkit-of-another-minor",
-            f"nvcc {show(release)} is not of the minor release that torch was built for ({show(built)}); "
-            "code built by a newer one may miss symbols in torch's libcudart (flashinfer-ai/flashinfer#928).",
+            f"nvcc {show(release)} is {'newer' if newer else 'older'} than the release that torch was built for "
+            f"({show(built)}): {consequence}.",
             fix=_install_wheels(situation),
         )
 
@@ -127,7 +137,7 @@ def _wheels_too(situation: Situation, choice: Choice) -> str:
     An unpinned nvcc wheel comes with cuda-tile or humming-kernels and is newer than torch's headers
     (ls1intum/edutelligence#687).
     """
-    unfit = [toolkit for toolkit in situation.facts.toolkits if toolkit.kind == "wheel"]
+    unfit = [toolkit for toolkit in situation.facts.toolkits if toolkit.kind == "wheel" and toolkit.release]
     return "".join(f"; the wheels in the target do not fit either: {_objection(choice, wheel)}" for wheel in unfit)
 
 

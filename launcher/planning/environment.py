@@ -99,7 +99,8 @@ def _dropped(name: str, value: str, because: str | None = None) -> Change:
 def _library_path(situation: Situation, value: str) -> Iterator[Change]:
     mounts = library_path.driver_mounts(situation)
     if mounts:
-        why = "only the driver's own folders: others would shadow the libraries of the target's wheels"
+        left = library_path.told(value, situation)
+        why = "the driver's own folders" + (f"; left out: {left}" if left else "")
         yield Change(
             name="LD_LIBRARY_PATH",
             action="pass" if mounts == value else "set",
@@ -108,7 +109,7 @@ def _library_path(situation: Situation, value: str) -> Iterator[Change]:
             because=why,
         )
     else:
-        yield _dropped("LD_LIBRARY_PATH", value, "its folders would shadow the libraries of the target's wheels")
+        yield _dropped("LD_LIBRARY_PATH", value, library_path.told(value, situation) or "empty")
 
 
 def from_pass(situation: Situation) -> Iterator[Change | Finding]:
@@ -135,8 +136,8 @@ def _passed_library_path(situation: Situation, value: str, because: str) -> Iter
     if out:
         yield findings.note(
             "library-path-filtered",
-            f"LD_LIBRARY_PATH is passed without {', '.join(entry or 'an empty entry' for entry in out)}: "
-            "libraries there would shadow those of the target's wheels.",
+            "LD_LIBRARY_PATH is passed without some of its folders: "
+            f"{'; '.join(f'{entry.path or repr(entry.path)} {entry.out}' for entry in out)}.",
         )
 
 

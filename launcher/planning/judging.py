@@ -8,13 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from launcher import drivers, host_compilers
 from launcher.architectures import first_release, parse_release, show
 from launcher.consumers import Consumer, installed
 from launcher.model import Toolkit, Verdict
 from launcher.situation import Situation
 
-# What a view adds: as it lies, nvidia/cu13 compiles but does not link (flashinfer-ai/flashinfer#5064).
+# Kinds that are always used through a view of ours: wheels lack parts, conda's bin holds more than a toolkit's.
+VIEWED = frozenset({"wheel", "conda"})
+# What a view adds: as it lies, nvidia/cu13 compiles but does not link (flashinfer-ai/flashinfer#5064), some
+# distributions keep libraries in lib alone (flashinfer-ai/flashinfer#1143), and an installer may leave out the stubs.
 ADDED_BY_VIEW = frozenset({"libcudart.so", "libcuda-stub", "lib64"})
+
+
+def needs_view(toolkit: Toolkit, situation: Situation) -> bool:
+    """True for a toolkit that serves once it is completed by links."""
+    return toolkit.kind in VIEWED or bool(_missing(toolkit, situation) & ADDED_BY_VIEW)
+
+
+def _missing(toolkit: Toolkit, situation: Situation) -> frozenset[str]:
+    """What the installed consumers need and this toolkit does not hold as it lies."""
+    return frozenset(part for consumer in installed(situation) for part in consumer.NEEDS) - set(toolkit.parts)
 
 
 def judge(toolkit: Toolkit, situation: Situation) -> Verdict:
@@ -43,19 +57,17 @@ def _does_not_run(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
 def _belongs_to_the_distribution(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
     """CUDA_HOME=/usr makes consumers drop the include path and link in /usr/lib64 (vllm-project/vllm#8665)."""
     if toolkit.kind == "distro":
-        yield f"nvcc {toolkit.release} is the distribution's own in {toolkit.root}, which no consumer can use as a root"
-
-
-def _shares_its_folder(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
-    """conda's bin on PATH would bring its python, gcc and ninja along."""
-    if toolkit.kind == "conda":
-        yield f"nvcc {toolkit.release} is conda's in {toolkit.root}, whose bin holds more than a toolkit's programs"
+        yield (
+            f"nvcc {toolkit.release} is the distribution's own in {toolkit.root} (package nvidia-cuda-toolkit), "
+            "which no consumer can use as a root"
+        )
 
 
 def _incomplete(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
-    needed = {part for consumer in installed(situation) for part in consumer.NEEDS}
-    there = set(toolkit.parts) | (ADDED_BY_VIEW if toolkit.kind == "wheel" else set())
-    missing = sorted(needed - there)
+    if toolkit.release is None:
+        return  # said already: it does not run
+    added = ADDED_BY_VIEW if "libcudart.so.N" in toolkit.parts else ADDED_BY_VIEW - {"libcudart.so"}
+    missing = sorted(_missing(toolkit, situation) - added)
     if missing:
         yield f"{', '.join(missing)} not in it"
 
@@ -80,9 +92,13 @@ def _too_old_for_a_consumer(toolkit: Toolkit, situation: Situation) -> Iterator[
 
 
 def _does_not_know_the_gpus(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
+    """From 9.0 on libraries build for the `a` target, which came later than the plain one (9.0: 12.0, not 11.8).
+
+    By release, not by `nvcc --list-gpu-arch`: that never lists the `a` and `f` targets.
+    """
     release = parse_release(toolkit.release)
     for capability in situation.capabilities:
-        first = first_release(capability)
+        first = first_release(capability, "a") or first_release(capability)
         if release and first and release < first:
             yield f"{toolkit.release} < {show(first)}, the first CUDA that knows compute capability {capability}"
 
@@ -94,15 +110,33 @@ def _another_major_than_torch(toolkit: Toolkit, situation: Situation) -> Iterato
         yield f"CUDA {toolkit.release} is another major release than torch's {situation.torch_cuda}"
 
 
+def _refuses_the_host_compiler(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
+    """nvcc stops at a newer gcc than its header names (ggml-org/llama.cpp#22668)."""
+    default = host_compilers.refused(toolkit, situation.facts)
+    if default is not None and host_compilers.accepted(toolkit, situation.facts) is None:
+        yield (
+            f"nvcc {toolkit.release} accepts gcc up to {toolkit.newest_gcc}, {default.path} is {default.major} "
+            "and there is no older one"
+        )
+
+
+def _needs_a_newer_driver(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
+    release, driver = parse_release(toolkit.release), situation.facts.driver
+    oldest = drivers.too_old_for(driver.version, release[0]) if driver and release else None
+    if oldest and driver:
+        yield f"code of CUDA {toolkit.release} needs driver {oldest} or newer, here is {driver.version}"
+
+
 OBJECTIONS = (
     _does_not_run,
     _belongs_to_the_distribution,
-    _shares_its_folder,
     _too_old_for_a_consumer,
     _does_not_know_the_gpus,
     _another_major_than_torch,
     _headers_of_another_release,
     _incomplete,
+    _refuses_the_host_compiler,
+    _needs_a_newer_driver,
 )
 
 

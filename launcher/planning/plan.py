@@ -24,7 +24,7 @@ from launcher.model import (
     TargetUsed,
 )
 from launcher.paths import places
-from launcher.planning import cuda, environment, gpus, predicting, search_path, secrecy
+from launcher.planning import cuda, environment, gpus, host_compiler, parallel_builds, predicting, search_path, secrecy
 from launcher.planning.choosing import choose
 from launcher.planning.repairs import repairs
 from launcher.profile.asked import Asked
@@ -97,6 +97,8 @@ def _environment(
     draft.take(environment.from_pass(situation))
     draft.take(cuda.steps(choice))
     draft.take(cuda.variables(situation, choice))
+    draft.take(host_compiler.variables(situation, choice))
+    draft.take(parallel_builds.variables(situation, choice))
     draft.take(_search_path(situation))
     draft.take(gpus.selection(situation, draft.values))
     for consumer in installed(situation):

@@ -1,7 +1,8 @@
-"""A toolkit view: a private folder of links that completes the CUDA toolkit in a target's wheels.
+"""A toolkit view: a private folder of links to a toolkit that cannot be used as it lies.
 
-As it lies, `nvidia/cu13` compiles but does not link: there is no lib64, no unversioned libcudart.so and no stub of
-libcuda (flashinfer-ai/flashinfer#5064). The target itself is never written to.
+The one in a target's wheels, `nvidia/cu13`, compiles but does not link: there is no lib64, no unversioned libcudart.so
+and no stub of libcuda (flashinfer-ai/flashinfer#5064). conda's has them below targets/, and python, gcc and much else
+beside nvcc in its bin. Neither is ever written to.
 """
 
 from __future__ import annotations
@@ -31,26 +32,47 @@ _DRIVERS = (
 )
 
 
+# The programs of a toolkit: of a bin that holds others too, these alone are linked.
+PROGRAMS = (
+    "__nvcc_device_query", "bin2c", "crt", "cu++filt", "cudafe++", "cuobjdump", "fatbinary", "nvcc", "nvcc.profile",
+    "nvdisasm", "nvlink", "nvprune", "ptxas", "tileiras",
+)  # fmt: skip
+
+
 def carry_out(step: Step) -> None:
-    """Links into the wheels' folder and adds what is missing. Raises Failure where the wheels are gone."""
+    """Links into the toolkit's folder and adds what is missing. Raises Failure where the toolkit is gone."""
     source = Path(step.source or "/")
-    if not (source / "bin/nvcc").is_file():
-        raise Failure(f"the wheel toolkit {source} is not there any more", "Install the wheels again, or plan again")
+    if not (source / "bin/nvcc").exists():
+        raise Failure(f"the toolkit {source} is not there any more", "Install it again, or plan again")
     install(Path(step.path), dict(_entries(source)))
 
 
 def _entries(source: Path) -> Iterator[tuple[str, Link | File]]:
+    shared = (source / "conda-meta").is_dir()
     # File by file: nvcc takes the folder it was called in for its own, and a link to the whole of bin would lead out.
     for name in _names(source / "bin"):
-        yield f"bin/{name}", Link(str(source / "bin" / name))
-    for folder in ("include", "nvvm"):
-        yield folder, Link(str(source / folder))
-    yield from _libraries(source / "lib")
+        if not shared or name in PROGRAMS:
+            yield f"bin/{name}", Link(str(source / "bin" / name))
+    for folder in ("nvvm", "targets", "nvvm-prev"):
+        if (source / folder).is_dir():
+            yield folder, Link(str(source / folder))
+    headers, libraries = _headers(source), _libraries_of(source)
+    yield "include", Link(str(headers))
+    yield from _libraries(libraries)
     yield "lib", Link("lib64")
 
 
+def _headers(source: Path) -> Path:
+    """`include`, unless the toolkit's own lie below targets/ alone."""
+    return next(iter(sorted(source.glob("targets/*/include/cuda_runtime.h"))), source / "include/cuda_runtime.h").parent
+
+
+def _libraries_of(source: Path) -> Path:
+    return next((library.parent for library in sorted(source.glob("targets/*/lib/libcudart.so*"))), source / "lib")
+
+
 def _libraries(lib: Path) -> Iterator[tuple[str, Link | File]]:
-    names = _names(lib)
+    names = [name for name in _names(lib) if name != "stubs"]
     for name in names:
         yield f"lib64/{name}", Link(str(lib / name))
     for name in names:

@@ -35,6 +35,7 @@ FILES = {
     "founding-with-mixed-wheels.json": MIXED,
 }
 
+_MEMORY = {"memory": 2**40, "memory_available": 960 * 2**30}
 _LIMITS = (("NOFILE", 1024, 524288), ("MEMLOCK", 8388608, 8388608), ("NPROC", 4126517, 4126517))
 
 
@@ -71,7 +72,7 @@ def with_gpus(facts: dict[str, Any]) -> dict[str, Any]:
     """Eight RTX PRO 6000 and a machine to match, each marked as edited."""
     return {
         **facts,
-        "host": {**facts["host"], "kernel": "6.8.0-90-generic", "pid1": "systemd", "cpus": 128, "memory": 2**40},
+        "host": {**facts["host"], "kernel": "6.8.0-90-generic", "pid1": "systemd", "cpus": 128, **_MEMORY},
         "systemd": {**facts["systemd"], "booted": True},
         "gpus": [_gpu(index) for index in range(8)],
         "driver": {"version": "580.95.05", "cuda": "13.0", "how": "added by hand"},
@@ -80,7 +81,7 @@ def with_gpus(facts: dict[str, Any]) -> dict[str, Any]:
         "unknowns": [unknown for unknown in facts["unknowns"] if unknown["subject"] != "gpus"],
         "edited": [
             "gpus, driver: added by hand: eight RTX PRO 6000 Blackwell; the facts were written where no GPU is",
-            "host.kernel, host.pid1, host.cpus, host.memory, systemd.booted, limits: those of a server with such GPUs",
+            "host.kernel, host.pid1, host.cpus, host.memory*, systemd.booted, limits: those of a server with such GPUs",
         ],
     }
 

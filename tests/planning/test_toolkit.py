@@ -8,7 +8,9 @@ import pytest
 
 from launcher.model import Severity, Toolkit
 from tests.builders import (
+    COMPLETE,
     PACKAGES,
+    STALE,
     SYSTEM_13,
     VENV,
     WHEEL_13,
@@ -134,7 +136,6 @@ def test_another_set_of_wheels_is_another_view() -> None:
         (toolkit("/opt/cuda", "13.0", headers_release="13.3"), "headers of CUDA 13.3"),  # vllm-project/vllm#44305
         (toolkit("/opt/cuda", "13.0", parts=("nvcc", "ptxas")), "cicc"),
         (toolkit("/usr", "13.0", kind="distro"), "distribution"),
-        (toolkit("/opt/conda", "13.0", kind="conda"), "conda"),
         (toolkit("/opt/cuda", "12.9"), "another major release"),
         (replace(toolkit("/opt/cuda"), release=None, problem="/opt/cuda/bin/nvcc is not executable"), "not executable"),
     ],
@@ -145,6 +146,17 @@ def test_a_toolkit_that_would_fail_is_not_chosen_and_the_verdict_says_why(candid
     (verdict,) = made.toolkit.verdicts
     assert not verdict.fits
     assert objection in verdict.because
+
+
+def test_condas_toolkit_is_used_through_a_view_of_its_cuda_programs_alone() -> None:
+    parts = tuple(part for part in COMPLETE if part not in ("lib64", "libcuda-stub"))
+    conda = toolkit("/opt/conda/envs/cuda", "13.0", kind="conda", found=("CONDA_PREFIX",), parts=parts)
+    made = plan(here=facts(toolkits=(STALE, conda)))
+    assert made.toolkit.strategy == "redirect"
+    assert made.toolkit.source == "/opt/conda/envs/cuda"
+    assert made.toolkit.root.startswith("/home/serve/.cache/gpulaunch/toolkits/13.0-")
+    assert "/opt/conda/envs/cuda/bin" not in made.env["PATH"].split(":")
+    assert [step.source for step in made.prepare if step.action == "view"] == ["/opt/conda/envs/cuda"]
 
 
 @pytest.mark.parametrize("wish", ["keep", "wheel", "provision", "/opt/nothing"])

@@ -54,7 +54,8 @@ def heads(lines: set[str]) -> set[str]:
 
 TOOLKIT_LINES = {
     "exit", "strategy", "root", "source", "release", "how", "because", "fits", "unfit", "set", "CUDA_HOME", "CUDA_PATH",
-    "CUDA_LIB_PATH", "PATH", "FLASHINFER_WORKSPACE_BASE", "folder", "hide-root", "note", "warning", "error", "fix",
+    "CUDA_LIB_PATH", "MAX_JOBS", "PATH", "FLASHINFER_WORKSPACE_BASE", "folder", "hide-root", "note", "warning", "error",
+    "fix",
 }  # fmt: skip
 
 
