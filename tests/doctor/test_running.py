@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,9 @@ def test_ends_come_in_the_order_of_the_jobs(tmp_path: Path) -> None:
 
 
 def test_no_more_than_so_many_run_at_once(tmp_path: Path) -> None:
-    alone = job("mkdir alone && rmdir alone && echo yes", tmp_path)
-    assert {ended.out for ended in run_all([alone] * 8, at_once=1, patience=20)} == {"yes\n"}
+    """Two at once would meet in the folder: each stays in it for the time of some programs."""
+    alone = job("mkdir alone && for n in 1 2 3 4 5 6 7 8 9; do /bin/true; done && rmdir alone && echo yes", tmp_path)
+    assert {ended.out for ended in run_all([alone] * 4, at_once=1, patience=20)} == {"yes\n"}
 
 
 def test_code_and_streams_are_told(tmp_path: Path) -> None:
@@ -68,3 +70,23 @@ def test_of_a_flood_the_end_is_kept(tmp_path: Path) -> None:
     (ended,) = run_all([job("head -c 1000000 /dev/zero | tr '\\0' x; echo end", tmp_path)], at_once=1, patience=20)
     assert len(ended.out) == 65536
     assert ended.out.endswith("xend\n")
+
+
+def test_a_stop_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
+    """The job itself sends the signal, as early as it can, and has a child that would stay."""
+
+    class Stopped(BaseException):
+        pass
+
+    def stop(number: int, frame: object) -> None:
+        raise Stopped
+
+    script = "tail -f /dev/null & echo $! > child; kill -TERM $PPID; wait"
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        with pytest.raises(Stopped):
+            run_all([job(script, tmp_path)], at_once=1, patience=20)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    child = int((tmp_path / "child").read_text())
+    eventually(lambda: gone(child), what="the child is gone")
