@@ -100,11 +100,13 @@ def _causes(plan: Plan, facts: Facts) -> Iterator[Cause]:
 
 def behind(path: str, facts: Facts) -> Toolkit | None:
     """The toolkit that truly stands at a library's spelling; None where none of those that were found does."""
-    folder = next((folder for folder in facts.folders if folder.path == f"{path}/bin"), None)
-    roots = {path, folder.nvcc_root if folder else None}
-    found = (toolkit for toolkit in facts.toolkits if toolkit.root in roots)
-    named = (toolkit for toolkit in facts.toolkits if path in toolkit.found)
-    return next(found, None) or next(named, None)
+    ways = {name for name in ("CUDA_HOME", "CUDA_PATH") if facts.caller.environ.get(name) == path}
+    ways |= {path, f"nvcc on PATH in {path}/bin"}
+    for toolkit in facts.toolkits:
+        # "/usr/local/cuda (a link to ...)" is a way, too.
+        if toolkit.root == path or ways & {found.partition(" (")[0] for found in toolkit.found}:
+            return toolkit
+    return None
 
 
 def _strangers(facts: Facts) -> Iterator[Stranger]:

@@ -12,7 +12,7 @@ from launcher.diagnosis import Cause, Diagnosis
 from launcher.model import Comparison, Facts, Prediction, Toolkit, Trial
 from launcher.report.findings import finding_lines
 from launcher.report.lines import Line
-from launcher.report.lookups import UNKNOWN, called, found_text
+from launcher.report.lookups import UNKNOWN, called, found_text, widest
 from launcher.report.masking import hidden, masked
 from launcher.report.plan import COULD_NOT_TELL, STRATEGIES, ending, heading, target_text
 from launcher.report.side_by_side import rows, table
@@ -90,17 +90,18 @@ def _symptom(diagnosis: Diagnosis) -> Iterator[Line]:
     yield from heading("1. What your environment leads the libraries to")
     if not diagnosis.plan.predictions:
         yield Line("no library in the target is known to look for a toolkit", indent=2)
+    width = widest(diagnosis.plan.predictions)
     for prediction in diagnosis.plan.predictions:
-        yield _lookup(prediction, planned=False)
+        yield _lookup(prediction, width, planned=False)
         if prediction.consequence:
             yield Line(prediction.consequence, lead="and so:", indent=6, hanging=8, lead_style="bold red")
 
 
-def _lookup(prediction: Prediction, *, planned: bool) -> Line:
+def _lookup(prediction: Prediction, width: int, *, planned: bool) -> Line:
     found = prediction.planned if planned else prediction.callers
     lead, style = ("!", "bold red") if prediction.consequence and not planned else (" ", "")
     name = called(prediction.consumer, prediction.version)
-    return Line(f"{name:18} {found_text(found)}", lead=lead, indent=2, lead_style=style, hanging=21)
+    return Line(f"{name:{width}}  {found_text(found)}", lead=lead, indent=2, lead_style=style, hanging=width + 4)
 
 
 def _why(diagnosis: Diagnosis) -> Iterator[Line]:
@@ -151,7 +152,8 @@ def _instead(diagnosis: Diagnosis) -> Iterator[Line]:
     yield from (Line(line, indent=2, whole=True) for line in table(rows(diagnosis.variables, plan)))
     if plan.predictions:
         yield Line("and so each library will find:", indent=2)
-    yield from (_lookup(prediction, planned=True) for prediction in plan.predictions)
+    width = widest(plan.predictions)
+    yield from (_lookup(prediction, width, planned=True) for prediction in plan.predictions)
 
 
 def _toolkits(diagnosis: Diagnosis) -> Iterator[Line]:
@@ -201,7 +203,7 @@ def _could_not_tell(diagnosis: Diagnosis) -> Iterator[Line]:
     for prediction in diagnosis.plan.predictions:
         if prediction.callers is None or prediction.planned is None:
             where = "either environment" if prediction.callers == prediction.planned else _which(prediction)
-            text = f"what it finds in {where}: its lookup leads to a place that was not looked at"
+            text = f"what it finds in {where}: its version, or a place that its lookup leads to, is not known"
             yield Line(text, lead=f"{called(prediction.consumer, prediction.version)}:", indent=2)
     for stranger in diagnosis.strangers:
         text = f"what it will find; it looks for {stranger.looks_for}"
@@ -221,15 +223,15 @@ def _which(prediction: Prediction) -> str:
 def comparison_lines(comparisons: Iterable[Comparison]) -> Iterator[Line]:
     """One line for each library and environment."""
     yield from heading("Verified: each library's own lookup, run in the target")
-    none = True
-    for comparison in comparisons:
-        none = False
+    listed = tuple(comparisons)
+    width = widest(listed)
+    for comparison in listed:
         lead, style, words = VERDICTS[comparison.verdict]
         where = "planned" if comparison.environment == "planned" else "yours"
         name = called(comparison.consumer, comparison.version)
-        text = f"{name:18} {where:8} {words}: {comparison_text(comparison)}"
+        text = f"{name:{width}}  {where:7}  {words}: {comparison_text(comparison)}"
         yield Line(text, lead=lead, indent=2, lead_style=style, hanging=4)
-    if none:
+    if not listed:
         yield Line("the target holds no library that can be asked", indent=2)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from launcher.model import Found, Prediction
+from launcher.model import Comparison, Found, Prediction
 from launcher.report.lines import Line
 
 UNKNOWN = "could not tell"
@@ -26,12 +26,19 @@ def found_text(found: Found | None) -> str:
 
 def prediction_lines(predictions: Iterable[Prediction]) -> Iterator[Line]:
     """What each library will find, and what the caller's environment would have led it to where that does harm."""
-    for prediction in predictions:
+    listed = tuple(predictions)
+    width = widest(listed)
+    for prediction in listed:
         name = called(prediction.consumer, prediction.version)
-        yield Line(f"{name:18} {found_text(prediction.planned)}", indent=2, hanging=19)
+        yield Line(f"{name:{width}}  {found_text(prediction.planned)}", indent=2, hanging=width + 2)
         if prediction.consequence:
             text = f"{found_text(prediction.callers)}; {prediction.consequence}"
             yield Line(text, lead="in yours:", indent=6, hanging=2, style="dim")
+
+
+def widest(named: Iterable[Prediction | Comparison]) -> int:
+    """Columns for the names of libraries."""
+    return max((len(called(one.consumer, one.version)) for one in named), default=0)
 
 
 def _place(found: Found) -> str:

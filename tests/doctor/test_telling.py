@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from launcher.model import Caller, Unknown
+import pytest
+
+from launcher.model import Caller, Folder, Unknown
 from launcher.report.doctor_document import doctor_document, refused_doctor_document
 from launcher.report.document import to_json
 from tests.builders import ENVIRON, PACKAGES, STALE, SYSTEM_13, WHEEL_13, facts, root, roots, target, toolkit
@@ -16,15 +18,13 @@ SYMPTOM = 'fails with "FlashInfer requires GPUs with sm75 or higher"'
 
 def test_the_chain_begins_with_what_the_library_finds_and_how_it_ends() -> None:
     first = section(told(), 1)
-    assert (
-        "! FlashInfer 0.6.8   /usr/local/cuda: CUDA 12.8, no architecture, and its check raises RuntimeError" in first
-    )
+    assert "! FlashInfer 0.6.8  /usr/local/cuda: CUDA 12.8, no architecture, and its check raises RuntimeError" in first
     assert SYMPTOM in first
 
 
 def test_a_harmless_lookup_is_no_symptom() -> None:
     first = section(told(facts(target=target(packages={**PACKAGES, "flashinfer-python": "0.7.2"}))), 1)
-    assert "FlashInfer 0.7.2   /usr/local/cuda: CUDA 12.8, 12.0a" in first
+    assert "FlashInfer 0.7.2  /usr/local/cuda: CUDA 12.8, 12.0a" in first
     assert "!" not in first
     assert "and so:" not in first
 
@@ -33,6 +33,26 @@ def test_the_cause_names_the_place_the_toolkit_behind_it_and_how_it_was_found() 
     second = section(told(), 2)
     assert "/usr/local/cuda: nvcc 12.8 in /usr/local/cuda-12.8; found by nvcc on PATH in /usr/local/cuda/bin" in second
     assert "- 12.8 < 12.9, which FlashInfer 0.6.8 asks for on compute capability 12.0" in second
+
+
+@pytest.mark.parametrize(
+    ("environ", "found"),
+    [
+        ({"CUDA_HOME": "/opt/link"}, "CUDA_HOME"),
+        ({"CUDA_PATH": "/opt/link"}, "CUDA_PATH"),
+        ({"PATH": "/opt/link/bin"}, "nvcc on PATH in /opt/link/bin"),
+        ({"CUDA_HOME": "/opt/link"}, "/opt/link (a link to /usr/local/cuda-12.8)"),
+    ],
+)
+def test_the_toolkit_behind_a_spelling_is_named_however_it_was_found(environ: dict[str, str], found: str) -> None:
+    there = Folder(path="/opt/link/bin", origin="caller", programs=("nvcc",))
+    here = facts(
+        environ=environ,
+        toolkits=(toolkit(found=(found,)),),
+        roots=(root("/opt/link", "12.8"), *roots()),
+        folders=(*facts().folders, there),
+    )
+    assert f"/opt/link: nvcc 12.8 in /usr/local/cuda-12.8; found by {found}\n" in section(told(here), 2)
 
 
 def test_the_three_numbers_stand_side_by_side() -> None:
@@ -45,7 +65,7 @@ def test_the_cure_is_told_variable_by_variable_beside_the_callers() -> None:
     rows = [line.split() for line in third.splitlines()]
     assert ["CUDA_HOME", "/usr/local/cuda", "/usr/local/cuda-13.0"] in rows
     assert ["CUDA_PATH", "(not", "set)", "/usr/local/cuda-13.0"] in rows
-    assert "FlashInfer 0.6.8   /usr/local/cuda-13.0: CUDA 13.0, 12.0a" in third
+    assert "FlashInfer 0.6.8  /usr/local/cuda-13.0: CUDA 13.0, 12.0a" in third
 
 
 def test_every_toolkit_has_its_verdict() -> None:
@@ -70,10 +90,7 @@ def test_a_consumer_of_ours_is_no_stranger() -> None:
 def test_a_lookup_that_leads_where_nobody_looked_is_no_all_clear() -> None:
     """Facts of an older gpulaunch, or of another user: they hold no roots."""
     last = section(told(facts(roots=())), 6)
-    assert (
-        "FlashInfer 0.6.8: what it finds in your environment: its lookup leads to a place that was not looked at"
-        in last
-    )
+    assert "FlashInfer 0.6.8: what it finds in your environment: its version, or a place that" in last
 
 
 def test_where_all_is_right_nothing_is_wrong() -> None:

@@ -59,7 +59,7 @@ def test_a_deviation_in_the_planned_environment_is_an_error_with_both_values(
     answer = verified(caller, target)
     assert answer.code == 78
     (line,) = (line for line in lines(answer) if "FlashInfer" in line and "planned" in line)
-    assert "- FlashInfer 0.6.8   planned  not as predicted: predicted " in line
+    assert "- FlashInfer 0.6.8  planned  not as predicted: predicted " in line
     assert line.endswith("found /usr/local/cuda: CUDA 12.8, no architecture, and its check raises RuntimeError")
     assert "[prediction-failed]" in answer.out
 
