@@ -377,12 +377,12 @@ class Change:
 class Step:
     """Something that must exist before exec: idempotent and atomic. Carried out by `launcher.prepare`.
 
-    Actions: `folder` (make a private folder), `view` (complete the wheel toolkit `source` by links),
-    `hide-root` (a root with lib/ and no compiler), `links` (a folder of links to what is in `source`, without
-    the names in `leave_out`), `tiny-model` (a tiny GGUF).
+    Actions: `folder` (make a private folder), `view` (complete the toolkit `source` by links), `provision` (make the
+    toolkit of the release `source` from wheels), `hide-root` (a root with lib/ and no compiler), `links` (a folder of
+    links to what is in `source`, without the names in `leave_out`), `tiny-model` (a tiny GGUF).
     """
 
-    action: Literal["folder", "view", "hide-root", "links", "tiny-model"]
+    action: Literal["folder", "view", "hide-root", "links", "tiny-model", "provision"]
     path: str
     because: str
     source: str | None = None

@@ -32,7 +32,7 @@ WORLD = {
 DECIDING = (
     "model", "errors", "findings", "explanations", "secrets", "paths", "architectures", "situation", "gpu_selection",
     "surroundings", "diagnosis",
-    "variables", "planning", "consumers", "checks", "engines", "supervise.lifecycle", "supervise.masker",
+    "variables", "caches", "planning", "consumers", "checks", "engines", "supervise.lifecycle", "supervise.masker",
     "profile.scalars", "profile.schema", "profile.expand",
 )  # fmt: skip
 NOT_DECIDING = ("engines.servers",)  # programs that run in the target

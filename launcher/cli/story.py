@@ -115,6 +115,9 @@ def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = Tr
     run = runs.open_run(plan.profile, at.places, plan_document(plan))
     screen.tell(launch_report.opened(run.log_path, run.findings, quiet=screen.quiet))
     try:
+        for step in plan.prepare:
+            if step.action == "provision":
+                screen.say(f"making {step.because}")
         carry_out_steps(plan.prepare)
         if verify:
             _verify(made, at, screen)

@@ -27,6 +27,7 @@ from launcher.facts import (
 )
 from launcher.facts import target as targets
 from launcher.model import Caller, Facts, Launcher, Target, Unknown
+from launcher.paths import places
 from launcher.profile.asked import Asked
 
 
@@ -48,15 +49,17 @@ def look(
         folder=asked.working_folder(cwd) if asked else cwd,
         engine_packages=engine_packages,
     )
+    identity = host.look(environ)
+    data = places(environ, home=identity.home, uid=identity.uid).data
     toolkit_path = profile.cuda.toolkit if profile and profile.cuda.toolkit.startswith("/") else None
-    found, findings = toolkits.look(toolkits.Surroundings(environ, served_by, toolkit_path))
+    found, findings = toolkits.look(toolkits.Surroundings(environ, served_by, toolkit_path, data))
     on_path, path_findings = folders.look(environ, served_by, profile.env.path if profile else (), found)
     seen, driver, unknowns = gpus.look()
     return Facts(
         launcher=Launcher(
             version=__version__, python=sys.executable, package=str(Path(__file__).resolve().parent.parent)
         ),
-        host=host.look(environ),
+        host=identity,
         systemd=systemd.look(environ),
         caller=Caller(environ=dict(environ), cwd=cwd),
         target=served_by,

@@ -17,6 +17,7 @@ from launcher import findings
 from launcher.facts.nvcc import Compiler, examine
 from launcher.facts.packages import installed
 from launcher.model import Finding, Target, Toolkit
+from launcher.pinned_wheels import FOLDER, MANIFEST
 
 T = TypeVar("T")
 Kind = Literal["real", "wheel", "distro", "conda", "provisioned"]
@@ -51,6 +52,7 @@ class Surroundings:
     environ: Mapping[str, str]
     target: Target | None = None
     asked: str | None = None  # cuda.toolkit of the profile, where it is a path
+    data: str | None = None  # our data folder, with the toolkits that we made
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,13 @@ def _from_target(surroundings: Surroundings) -> Iterator[Place | Finding]:
             yield Place("the target's wheels", root=root, kind="wheel")
 
 
+def _from_provisioned(surroundings: Surroundings) -> Iterator[Place | Finding]:
+    """Those that were made from wheels: finished ones alone, the newest release first."""
+    made = Path(surroundings.data, FOLDER).glob(f"*/{MANIFEST}") if surroundings.data else iter(())
+    for root in _newest_first(manifest.parent for manifest in made):
+        yield Place("gpulaunch toolkit add", root=root, kind="provisioned")
+
+
 def _from_parts_in_target(surroundings: Surroundings) -> Iterator[Place | Finding]:
     """What looks like a toolkit and is none: CUDA 12's wheels and torch's own assembler hold no nvcc."""
     for site in surroundings.target.site_packages if surroundings.target else ():
@@ -201,6 +210,7 @@ STEPS: tuple[Step, ...] = (
     _from_hpc_sdk,
     _from_conda,
     _from_target,
+    _from_provisioned,
     _from_parts_in_target,
     _from_distribution,
 )

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from launcher import pinned_wheels
 from launcher.architectures import parse_release
 from launcher.model import Choice, Strategy, Toolkit, Verdict
 from launcher.paths import short_key
 from launcher.planning.judging import judge, needs_view
 from launcher.situation import Situation
 
+# What a toolkit made from wheels holds (`launcher.pinned_wheels`): neither cuBLAS nor, before 13.2, cuobjdump.
+PROVISIONED_PARTS = (
+    "nvcc", "cicc", "ptxas", "cuda_runtime.h", "cuda_fp8.h", "curand_kernel.h", "curand.h", "cccl", "lib64",
+    "libcudart.so", "libcudart.so.N", "libcuda-stub",
+)  # fmt: skip
 # Where releases are equal, the first kind wins: what is installed as a whole before what has to be completed.
 KINDS = ("real", "conda", "wheel", "provisioned", "distro")
 _STRATEGIES: dict[str, Strategy] = {"wheel": "wheel", "provisioned": "provisioned"}
@@ -44,6 +50,11 @@ def choose(situation: Situation) -> Choice:
     asked = _asked_for(wish, candidates, situation)
     if asked and asked.verdict.fits:
         return _use(asked, situation, candidates)
+    if wish == "provision":
+        to_be_made = _to_be_made(situation)
+        if to_be_made and to_be_made.verdict.fits:
+            return _use(to_be_made, situation, candidates)
+        asked = to_be_made or asked
     return _refuse(wish, asked, situation, candidates)
 
 
@@ -92,6 +103,24 @@ def _asked_for(wish: str, candidates: tuple[Candidate, ...], situation: Situatio
         ofkind = tuple(candidate for candidate in candidates if candidate.toolkit.kind == kind)
         return _best(ofkind, situation) or next(iter(ofkind), None)
     return next((candidate for candidate in candidates if "profile cuda.toolkit" in candidate.toolkit.found), None)
+
+
+def _to_be_made(situation: Situation) -> Candidate | None:
+    """The toolkit of torch's release that the launch itself would make, judged as if it were there."""
+    release, machine = situation.torch_cuda, situation.facts.host.machine
+    if release is None or not pinned_wheels.can_be_made(release, machine):
+        return None
+    root = pinned_wheels.root(situation.places.data, release)
+    toolkit = Toolkit(
+        root=root,
+        kind="provisioned",
+        found=("made from wheels before the start",),
+        nvcc=f"{root}/bin/nvcc",
+        release=release,
+        headers_release=release,
+        parts=PROVISIONED_PARTS,
+    )
+    return Candidate(toolkit, judge(toolkit, situation))
 
 
 def _use(best: Candidate, situation: Situation, candidates: tuple[Candidate, ...]) -> Choice:
@@ -152,9 +181,16 @@ def _refuse(wish: str, asked: Candidate | None, situation: Situation, candidates
         release=asked.toolkit.release if asked else None,
         strategy="refuse",
         how=f"cuda.toolkit: {wish}",
-        because=asked.verdict.because if asked else "it is not there",
+        because=asked.verdict.because if asked else _not_there(wish, situation),
         verdicts=_verdicts(candidates),
     )
+
+
+def _not_there(wish: str, situation: Situation) -> str:
+    if wish != "provision":
+        return "it is not there"
+    release, machine = situation.torch_cuda, situation.facts.host.machine
+    return f"none of CUDA {release or '?'} was made, and none can be: {pinned_wheels.why_not(release, machine)}"
 
 
 def _verdicts(candidates: tuple[Candidate, ...]) -> tuple[Verdict, ...]:

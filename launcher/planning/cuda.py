@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from launcher import findings
+from launcher import findings, pinned_wheels
 from launcher.architectures import parse_release, show
 from launcher.consumers import Consumer, installed
 from launcher.model import Change, Choice, Finding, Severity, Step, Toolkit
@@ -35,8 +35,11 @@ def variables(situation: Situation, choice: Choice) -> Iterator[Change]:
     )
 
 
-def steps(choice: Choice) -> Iterator[Step]:
-    """A view or a root without a compiler has to be made; any other root is there."""
+def steps(situation: Situation, choice: Choice) -> Iterator[Step]:
+    """A view, a toolkit from wheels or a root without a compiler has to be made; any other root is there."""
+    if choice.strategy == "provisioned" and all(it.root != choice.source for it in situation.facts.toolkits):
+        why = f"a CUDA {choice.release} toolkit from NVIDIA's wheels, about 170 MB to fetch: the profile allows it"
+        yield Step(action="provision", path=choice.source or choice.root, source=choice.release, because=why)
     if choice.source and choice.root != choice.source and choice.release:
         why = (
             "completes the toolkit in the target's wheels: as it lies it compiles but does not link"
@@ -168,7 +171,10 @@ def _install_wheels(situation: Situation) -> str:
         return f"Install the CUDA {show(built)} toolkit: no CUDA 12 wheel holds nvcc."
     pins = " ".join(f"'{name}=={show(built)}.*'" for name in WHEELS)
     python = situation.target.path if situation.target else "python3"
-    return f"{python} -m pip install {pins}"
+    into_the_target = f"{python} -m pip install {pins}"
+    if pinned_wheels.can_be_made(show(built), situation.facts.host.machine):
+        return f"gpulaunch toolkit add {show(built)} (the target stays as it is), or {into_the_target}"
+    return into_the_target
 
 
 def _how(toolkit: Toolkit) -> str:

@@ -24,7 +24,7 @@ from launcher.model import (
     TargetUsed,
 )
 from launcher.paths import places
-from launcher.planning import cuda, environment, gpus, host_compiler, parallel_builds, predicting, search_path, secrecy
+from launcher.planning import caching, cuda, environment, gpus, host_compiler, parallel_builds, predicting, search_path, secrecy
 from launcher.planning.choosing import choose
 from launcher.planning.repairs import repairs
 from launcher.profile.asked import Asked
@@ -95,7 +95,7 @@ def _environment(
     draft = environment.Draft()
     draft.take(environment.from_caller(situation))
     draft.take(environment.from_pass(situation))
-    draft.take(cuda.steps(choice))
+    draft.take(cuda.steps(situation, choice))
     draft.take(cuda.variables(situation, choice))
     draft.take(host_compiler.variables(situation, choice))
     draft.take(parallel_builds.variables(situation, choice))
@@ -103,6 +103,7 @@ def _environment(
     draft.take(gpus.selection(situation, draft.values))
     for consumer in installed(situation):
         draft.take(consumer.contribute(situation))
+    draft.take(caching.variables(situation, request))
     draft.take(engine.contribute(situation))
     draft.take(cuda.about(situation, choice))
     draft.take(repairs(situation, draft.values, endpoint))

@@ -92,7 +92,7 @@ def of_child(situation: Situation, env: Mapping[str, str], steps: tuple[Step, ..
 
 def _root(choice: Choice, roots: Mapping[str, Root]) -> Root:
     """The chosen root as it will stand: a view or a hide root is made before the server starts."""
-    if choice.root in roots and choice.strategy not in ("wheel", "provisioned"):
+    if choice.root in roots and roots[choice.root].state == "folder":
         return roots[choice.root]
     return Root(
         path=choice.root,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from launcher import findings
 from launcher.errors import Refused
 from launcher.model import Finding, Step
-from launcher.prepare import folder, hide_root, links, tiny_model, view
+from launcher.prepare import folder, hide_root, links, provision, tiny_model, view
 from launcher.prepare.failure import Failure
 
 ACTIONS: dict[str, Callable[[Step], None]] = {
@@ -20,6 +20,7 @@ ACTIONS: dict[str, Callable[[Step], None]] = {
     "hide-root": hide_root.carry_out,
     "links": links.carry_out,
     "tiny-model": tiny_model.carry_out,
+    "provision": provision.carry_out,
 }
 
 
@@ -33,6 +34,8 @@ def carry_out_steps(steps: Iterable[Step]) -> None:
 def _carry_out(step: Step) -> Finding | None:
     try:
         ACTIONS[step.action](step)
+    except Refused as refused:
+        return refused.findings[0]
     except Failure as failure:
         return findings.error("prepare-failed", f"{step.path}: {failure}.", fix=failure.fix)
     except OSError as error:

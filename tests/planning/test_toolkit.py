@@ -159,7 +159,7 @@ def test_condas_toolkit_is_used_through_a_view_of_its_cuda_programs_alone() -> N
     assert [step.source for step in made.prepare if step.action == "view"] == ["/opt/conda/envs/cuda"]
 
 
-@pytest.mark.parametrize("wish", ["keep", "wheel", "provision", "/opt/nothing"])
+@pytest.mark.parametrize("wish", ["keep", "wheel", "/opt/nothing"])
 def test_a_toolkit_asked_for_by_name_is_refused_rather_than_replaced(wish: str) -> None:
     made = plan(asked(cuda={"toolkit": wish}), facts(toolkits=(*facts().toolkits, SYSTEM_13)))
     assert made.toolkit.strategy == "refuse"
@@ -233,3 +233,42 @@ def test_each_toolkit_has_its_own_folder_for_compiled_kernels() -> None:
     other = plan(here=facts(toolkits=(toolkit("/opt/cuda-13.0", "13.0"),)))
     assert one.env["FLASHINFER_WORKSPACE_BASE"] != other.env["FLASHINFER_WORKSPACE_BASE"]
     assert one.env["FLASHINFER_WORKSPACE_BASE"] in [step.path for step in one.prepare]
+
+
+PROVISIONED_13 = toolkit(
+    "/home/serve/.local/share/gpulaunch/toolkits/13.0", "13.0", kind="provisioned", found=("gpulaunch toolkit add",)
+)
+
+
+def test_a_provisioned_toolkit_is_used_by_itself_after_the_targets_own() -> None:
+    made = plan(here=facts(toolkits=(STALE, PROVISIONED_13)))
+    assert made.toolkit.strategy == "provisioned"
+    assert made.env["CUDA_HOME"] == PROVISIONED_13.root
+    assert plan(here=facts(toolkits=(STALE, PROVISIONED_13, WHEEL_13))).toolkit.strategy == "wheel"
+    newer = toolkit("/usr/local/cuda-13.2", "13.2")
+    assert plan(here=facts(toolkits=(newer, PROVISIONED_13))).toolkit.root == PROVISIONED_13.root
+
+
+def test_a_profile_may_allow_the_launch_to_make_one() -> None:
+    made = plan(asked(cuda={"toolkit": "provision"}))
+    assert made.toolkit.strategy == "provisioned"
+    assert made.env["CUDA_HOME"] == PROVISIONED_13.root
+    assert [(step.path, step.source) for step in made.prepare if step.action == "provision"] == [
+        (PROVISIONED_13.root, "13.0")
+    ]
+    there = plan(asked(cuda={"toolkit": "provision"}), facts(toolkits=(STALE, PROVISIONED_13)))
+    assert there.toolkit.root == PROVISIONED_13.root
+    assert "provision" not in {step.action for step in there.prepare}
+
+
+@pytest.mark.parametrize(("cuda", "because"), [("12.8", "no wheel of CUDA 12 holds nvcc"), ("13.99", "known are 13.0")])
+def test_what_cannot_be_made_is_refused_with_the_reason(cuda: str, because: str) -> None:
+    made = plan(asked(cuda={"toolkit": "provision"}), facts(target=target(cuda=cuda)))
+    assert because in finding(made, "toolkit-refused").message
+
+
+@pytest.mark.parametrize(("machine", "offered"), [("x86_64", True), ("aarch64", True), ("riscv64", False)])
+def test_where_nothing_fits_the_one_command_is_said(machine: str, offered: bool) -> None:
+    there = facts()
+    there = replace(there, host=replace(there.host, machine=machine))
+    assert ("gpulaunch toolkit add 13.0" in finding(plan(here=there), "toolkit-hidden").fix) == offered
