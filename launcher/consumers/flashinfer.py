@@ -15,7 +15,6 @@ from packaging.version import Version
 
 from launcher.architectures import Release, first_release, order, parse_release
 from launcher.consumers import lookup
-from launcher.consumers.workspace import jit_folder
 from launcher.model import Change, Finding, Found, Step
 from launcher.situation import Situation
 from launcher.surroundings import Surroundings, Unforeseen
@@ -59,9 +58,8 @@ def compiles(situation: Situation) -> str | None:
 
 
 def contribute(situation: Situation) -> Iterator[Change | Step | Finding]:
-    """The arch list in FlashInfer's syntax, and a workspace of its own for each toolkit."""
+    """The arch list in FlashInfer's syntax; its workspace stands in the table of caches."""
     yield from _arch_list(situation)
-    yield from _workspace(situation)
 
 
 def arch(capability: str, *, engine: str, version: str | None) -> str:
@@ -106,24 +104,6 @@ def _known(entry: str, release: Release | None) -> bool:
 
 def _form(engine: str) -> str:
     return "as sglang itself sets it later" if engine == "sglang" else "in FlashInfer's syntax"
-
-
-def _workspace(situation: Situation) -> Iterator[Change | Step]:
-    folder = jit_folder(situation)
-    if folder is None:
-        return
-    reason = (
-        "FlashInfer's cache is not keyed by the toolkit and up to 0.6.8 keeps the compiler of the first build: "
-        "each toolkit gets its own"
-    )
-    yield Step(action="folder", path=folder, because="compiled kernels of this toolkit")
-    yield Change(
-        name="FLASHINFER_WORKSPACE_BASE",
-        action="set",
-        value=folder,
-        origin="cuda",
-        because=situation.because(reason),
-    )
 
 
 # --------------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,17 @@ from launcher.model import (
     TargetUsed,
 )
 from launcher.paths import places
-from launcher.planning import caching, cuda, environment, gpus, host_compiler, parallel_builds, predicting, search_path, secrecy
+from launcher.planning import (
+    caching,
+    cuda,
+    environment,
+    gpus,
+    host_compiler,
+    parallel_builds,
+    predicting,
+    search_path,
+    secrecy,
+)
 from launcher.planning.choosing import choose
 from launcher.planning.repairs import repairs
 from launcher.profile.asked import Asked

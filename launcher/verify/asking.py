@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launcher import probes
+from launcher.caches import VARIABLES
 from launcher.consumers import CONSUMERS
 from launcher.model import Comparison, Facts, Plan, Prediction
 from launcher.verify.comparing import Environment, NoAnswer, compare, could_not_tell, read_answer
@@ -17,10 +18,6 @@ from launcher.verify.running import Ended, Job, run_all
 PATIENCE = 60.0  # seconds for each library: torch alone takes ten from a cold disk
 AT_ONCE = 4  # each imports torch: half a GiB
 _PROBES = {consumer.NAME: consumer.PROBE for consumer in CONSUMERS}
-
-# Where libraries would write while they are asked under the caller's environment: into a folder that we remove.
-_CACHES = ("FLASHINFER_WORKSPACE_BASE", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TILELANG_CACHE_DIR",
-           "TORCH_EXTENSIONS_DIR", "DG_JIT_CACHE_DIR", "CUDA_CACHE_PATH")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,8 @@ def _job(plan: Plan, facts: Facts, prediction: Prediction, environment: Environm
 
 
 def _callers(environ: Mapping[str, str], folder: str) -> dict[str, str]:
-    return {**environ, **dict.fromkeys(_CACHES, folder)}
+    """What a library writes while it is asked goes into a folder that we remove."""
+    return {**environ, **dict.fromkeys(VARIABLES, folder)}
 
 
 def _judged(question: _Question, ended: Ended, gpus_here: bool) -> Comparison:

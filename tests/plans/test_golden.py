@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from launcher.caches import CACHES
 from launcher.model import Facts
 from launcher.report.golden import golden
 from tests.builders import SYSTEM_13
@@ -54,8 +55,8 @@ def heads(lines: set[str]) -> set[str]:
 
 TOOLKIT_LINES = {
     "exit", "strategy", "root", "source", "release", "how", "because", "fits", "unfit", "set", "CUDA_HOME", "CUDA_PATH",
-    "CUDA_LIB_PATH", "MAX_JOBS", "PATH", "FLASHINFER_WORKSPACE_BASE", "folder", "hide-root", "note", "warning", "error",
-    "fix",
+    "CUDA_LIB_PATH", "MAX_JOBS", "PATH", "folder", "hide-root", "note", "warning", "error", "fix",
+    *(cache.variable for cache in CACHES if not cache.covers_toolkit),
 }  # fmt: skip
 
 
