@@ -21,6 +21,7 @@ FAST = (
     "tests/prepare",
     "tests/engines",
     "tests/plans",
+    "tests/doctor",
 )
 
 

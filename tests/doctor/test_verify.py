@@ -146,3 +146,14 @@ def test_where_nothing_can_be_written_nothing_is_told(caller: Caller, target: Fa
     )
     assert "it could not be asked: Not a directory" in done.stdout, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_where_the_plans_folders_cannot_be_made_the_report_is_whole_and_says_so(
+    caller: Caller, target: FakeTarget
+) -> None:
+    (caller.folder.parent / "home/.cache").touch()
+    answer = verified(caller, target)
+    assert answer.code == 78
+    assert "6. What could not be told" in answer.out
+    assert "[prepare-failed]" in answer.out
+    assert target.asked == []

@@ -14,7 +14,7 @@ from launcher.cli import early, options, story
 from launcher.cli.answers import answering
 from launcher.cli.screen import Screen
 from launcher.diagnosis import diagnose
-from launcher.errors import UsageError, worst
+from launcher.errors import Refused, UsageError, worst
 from launcher.model import Comparison, Finding, Trial
 from launcher.prepare import carry_out_steps
 from launcher.report.doctor import doctor_lines
@@ -73,10 +73,13 @@ class _Tried:
 
 
 def _try(made: story.Planned, *, verify: bool, build: bool) -> _Tried:
-    """What the plan makes must be there. Raises Refused where it cannot be made."""
+    """What the plan makes must be there: where it cannot be made nothing is run, and that is a finding like others."""
     if not (verify or build):
         return _Tried()
-    carry_out_steps(made.plan.prepare)
+    try:
+        carry_out_steps(made.plan.prepare)
+    except Refused as refused:
+        return _Tried(findings=refused.findings)
     comparisons = compare_all(made.plan, made.facts, ("planned", "callers")) if verify else None
     trials = try_build(made.plan, made.facts) if build else None
     found = (*comparison_findings(comparisons or (), made.plan), *build_findings(trials or (), made.plan))
