@@ -14,7 +14,7 @@ from launcher.report.findings import finding_lines
 from launcher.report.lines import Line
 from launcher.report.lookups import UNKNOWN, called, found_text, widest
 from launcher.report.masking import hidden, masked
-from launcher.report.plan import COULD_NOT_TELL, STRATEGIES, ending, heading, target_text
+from launcher.report.plan import COULD_NOT_TELL, STRATEGIES, ending, fact, heading, target_text
 from launcher.report.side_by_side import rows, table
 from launcher.secrets import mask
 
@@ -44,6 +44,9 @@ def _lines(
         yield from section(diagnosis)
     if comparisons is not None:
         yield from comparison_lines(comparisons)
+    elif diagnosis.plan.predictions:
+        yield Line()
+        yield Line("What libraries find is predicted by their own rules; --verify asks them themselves.", style="dim")
     if trials is not None:
         yield from trial_lines(trials)
     yield from ending(diagnosis.plan)
@@ -56,15 +59,15 @@ def _head(diagnosis: Diagnosis) -> Iterator[Line]:
     yield Line(f"{plan.engine} from {plan.file}", lead=f"{plan.profile}:", lead_style="bold")
     host = facts.host
     system = f"{host.system} {host.kernel} {host.machine}{', WSL' if host.wsl else ''}"
-    yield _fact("system", f"{system}; gpulaunch {facts.launcher.version}")
-    yield _fact("target", target_text(plan))
+    yield fact("system", f"{system}; gpulaunch {facts.launcher.version}")
+    yield fact("target", target_text(plan))
     if target and target.torch:
         built = f"built for CUDA {target.torch.cuda}" if target.torch.cuda else "built without CUDA"
-        yield _fact("torch", f"{target.torch.version}, {built}")
-    yield _fact("driver", _driver(facts))
-    yield _fact("GPUs", _gpus(facts))
+        yield fact("torch", f"{target.torch.version}, {built}")
+    yield fact("driver", _driver(facts))
+    yield fact("GPUs", _gpus(facts))
     for edit in facts.edited:
-        yield _fact("edited", edit)
+        yield fact("edited", edit)
 
 
 def _driver(facts: Facts) -> str:
@@ -260,10 +263,6 @@ def trial_lines(trials: Iterable[Trial]) -> Iterator[Line]:
 
 def _and(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
-def _fact(name: str, text: str) -> Line:
-    return Line(text, lead=f"{name:8}", indent=2, hanging=9, lead_style="dim")
 
 
 SECTIONS: tuple[Callable[[Diagnosis], Iterator[Line]], ...] = (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from launcher.model import Facts, Gpu, Target, Toolkit
 from launcher.report.findings import finding_lines
 from launcher.report.lines import Line
-from launcher.report.plan import heading
+from launcher.report.plan import fact, heading
 from launcher.report.showing import count
 
 GIB = 1024**3
@@ -26,19 +26,19 @@ def _machine(facts: Facts) -> Iterator[Line]:
     host = facts.host
     memory = f", {host.memory / GIB:.0f} GiB of memory" if host.memory else ""
     yield Line("Machine", style="bold")
-    yield _fact("system", f"{host.system} {host.kernel} {host.machine}{', WSL' if host.wsl else ''}")
-    yield _fact("size", f"{count(host.cpus, 'CPU')}{memory}")
-    yield _fact("user", f"{host.user or 'without an account'} (uid {host.uid}), home {host.home or 'none'}")
-    yield _fact("init", f"{host.pid1 or 'could not tell'}; {facts.systemd.because}")
+    yield fact("system", f"{host.system} {host.kernel} {host.machine}{', WSL' if host.wsl else ''}")
+    yield fact("size", f"{count(host.cpus, 'CPU')}{memory}")
+    yield fact("user", f"{host.user or 'without an account'} (uid {host.uid}), home {host.home or 'none'}")
+    yield fact("init", f"{host.pid1 or 'could not tell'}; {facts.systemd.because}")
     for edit in facts.edited:
-        yield _fact("edited", edit)
+        yield fact("edited", edit)
 
 
 def _gpus(facts: Facts) -> Iterator[Line]:
     yield from heading("GPUs")
     if facts.driver:
         cuda = f", knows CUDA up to {facts.driver.cuda}" if facts.driver.cuda else ""
-        yield _fact("driver", f"{facts.driver.version or 'could not tell'}{cuda} ({facts.driver.how})")
+        yield fact("driver", f"{facts.driver.version or 'could not tell'}{cuda} ({facts.driver.how})")
     if facts.gpus is None:
         yield Line("could not tell", indent=2)
     elif not facts.gpus:
@@ -63,15 +63,15 @@ def _target(facts: Facts) -> Iterator[Line]:
     if not (target.exists and target.executable and target.readable):
         yield Line(_trouble(target), indent=2, style="bold red")
     if target.version:
-        yield _fact("python", target.version)
+        yield fact("python", target.version)
     if target.torch:
         built = f"built for CUDA {target.torch.cuda}" if target.torch.cuda else "without CUDA"
-        yield _fact("torch", f"{target.torch.version}, {built}")
+        yield fact("torch", f"{target.torch.version}, {built}")
     if target.packages is not None:
         for name in READ:
             if name in target.packages and not (name == "torch" and target.torch):
-                yield _fact(name, target.packages[name])
-        yield _fact("packages", f"{len(target.packages)} in all")
+                yield fact(name, target.packages[name])
+        yield fact("packages", f"{len(target.packages)} in all")
 
 
 def _trouble(target: Target) -> str:
@@ -110,10 +110,6 @@ def _findings(facts: Facts) -> Iterator[Line]:
     if facts.unknowns:
         yield from heading("Could not tell")
         yield from (Line(unknown.because, lead=f"{unknown.subject}:", indent=2) for unknown in facts.unknowns)
-
-
-def _fact(name: str, text: str) -> Line:
-    return Line(text, lead=f"{name:8}", indent=2, hanging=9, lead_style="dim")
 
 
 SECTIONS: tuple[Callable[[Facts], Iterator[Line]], ...] = (_machine, _gpus, _target, _toolkits, _folders, _findings)

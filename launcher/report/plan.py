@@ -84,27 +84,28 @@ def head(plan: Plan, description: str = "") -> Iterator[Line]:
     yield Line(plan.engine, lead=f"{plan.profile}:", lead_style="bold")
     if description:
         yield Line(description, indent=2)
-    yield _fact("profile", plan.file)
-    yield _fact("target", target_text(plan))
-    yield _fact("toolkit", toolkit_text(plan))
-    yield _fact("folder", plan.cwd)
+    yield fact("profile", plan.file)
+    yield fact("target", target_text(plan))
+    yield fact("toolkit", toolkit_text(plan))
+    yield fact("folder", plan.cwd)
     if plan.endpoint:
-        yield _fact("listens", f"{plan.endpoint.host}:{plan.endpoint.port}")
-    yield _fact("ready", f"when {plan.ready.url} answers" if plan.ready else "as soon as it runs (ready: none)")
+        yield fact("listens", f"{plan.endpoint.host}:{plan.endpoint.port}")
+    yield fact("ready", f"when {plan.ready.url} answers" if plan.ready else "as soon as it runs (ready: none)")
 
 
-def _fact(name: str, text: str) -> Line:
+def fact(name: str, text: str) -> Line:
+    """A name and what is to be said of it, in columns."""
     return Line(text, lead=f"{name:8}", indent=2, hanging=9, lead_style="dim")
 
 
 def _toolkit(plan: Plan) -> Iterator[Line]:
     toolkit = plan.toolkit
     yield from heading(f"CUDA toolkit: {toolkit.strategy}, {STRATEGIES[toolkit.strategy]}")
-    yield _fact("root", toolkit.root)
+    yield fact("root", toolkit.root)
     if toolkit.source and toolkit.source != toolkit.root:
-        yield _fact("made of", toolkit.source)
-    yield _fact("found", toolkit.how)
-    yield _fact("because", toolkit.because)
+        yield fact("made of", toolkit.source)
+    yield fact("found", toolkit.how)
+    yield fact("because", toolkit.because)
     for verdict in toolkit.verdicts:
         lead, style = ("+", "bold green") if verdict.fits else ("-", "bold red")
         chosen = "(chosen)" if verdict.root in (toolkit.root, toolkit.source) and verdict.fits else ""
