@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from launcher.consumers import CONSUMERS
 from launcher.consumers.strangers import STRANGERS
@@ -89,13 +90,19 @@ def _causes(plan: Plan, facts: Facts) -> Iterator[Cause]:
     """One for each place that the libraries would take, in the order in which they name it."""
     paths: dict[str, list[str]] = {}
     for prediction in plan.predictions:
-        if prediction.callers is not None and prediction.callers.path is not None:
+        if prediction.callers is not None and _is_place(prediction.callers.path, facts):
             paths.setdefault(prediction.callers.path, []).append(prediction.consumer)
     for path, consumers in paths.items():
         toolkit = behind(path, facts)
         root = toolkit.root if toolkit else path
         verdict = next((verdict for verdict in plan.toolkit.verdicts if verdict.root == root), None)
         yield Cause(path=path, root=root, consumers=tuple(consumers), toolkit=toolkit, verdict=verdict)
+
+
+def _is_place(path: str | None, facts: Facts) -> TypeGuard[str]:
+    """Not what a library brings itself, which has no place of its own."""
+    said = {facts.caller.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")}
+    return path is not None and ("/" in path or path in ("", *said))
 
 
 def behind(path: str, facts: Facts) -> Toolkit | None:

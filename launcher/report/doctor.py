@@ -120,7 +120,7 @@ def _why(diagnosis: Diagnosis) -> Iterator[Line]:
                 for objection in cause.verdict.because.split("; ")
             )
         elif cause.toolkit is None:
-            yield Line("no CUDA toolkit was found behind it", lead="-", indent=6, lead_style="bold red")
+            yield Line("none of the toolkits below stands there", lead="?", indent=6, lead_style="bold yellow")
     yield from _numbers(diagnosis)
 
 

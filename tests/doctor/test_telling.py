@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from launcher.model import Caller, Folder, Unknown
+from launcher.diagnosis import diagnose
+from launcher.model import Caller, Folder, Found, Prediction, Unknown
 from launcher.report.doctor_document import doctor_document, refused_doctor_document
 from launcher.report.document import to_json
-from tests.builders import ENVIRON, PACKAGES, STALE, SYSTEM_13, WHEEL_13, facts, root, roots, target, toolkit
+from tests.builders import ENVIRON, PACKAGES, STALE, SYSTEM_13, WHEEL_13, facts, plan, root, roots, target, toolkit
 from tests.doctor.telling import diagnosis, section, told
 
 SYMPTOM = 'fails with "FlashInfer requires GPUs with sm75 or higher"'
@@ -53,6 +54,14 @@ def test_the_toolkit_behind_a_spelling_is_named_however_it_was_found(environ: di
         folders=(*facts().folders, there),
     )
     assert f"/opt/link: nvcc 12.8 in /usr/local/cuda-12.8; found by {found}\n" in section(told(here), 2)
+
+
+@pytest.mark.parametrize(("path", "is_cause"), [("its own", False), ("/opt/x", True), ("", True), ("relative", True)])
+def test_what_a_library_brings_itself_is_no_cause(path: str, is_cause: bool) -> None:
+    here = facts(environ={"CUDA_HOME": "relative"})
+    found = Prediction(consumer="X", version=None, callers=Found(path=path), planned=None)
+    causes = diagnose(replace(plan(here=here), predictions=(found,)), here).causes
+    assert [cause.path for cause in causes] == ([path] if is_cause else [])
 
 
 def test_the_three_numbers_stand_side_by_side() -> None:
