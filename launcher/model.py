@@ -335,7 +335,8 @@ class Prediction:
 class Comparison:
     """What a library itself said in one environment, beside what was predicted of it.
 
-    `because` says why nothing could be told: it was not asked, it took too long, it broke.
+    `because` says why nothing could be told: it was not asked, it took too long, it broke. Not `lasting`: it may be
+    otherwise the next time, though nothing changed.
     """
 
     consumer: str
@@ -345,6 +346,7 @@ class Comparison:
     predicted: Found | None
     found: Found | None
     because: str = ""
+    lasting: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

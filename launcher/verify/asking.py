@@ -47,7 +47,7 @@ def compare_all(
     except OSError as error:  # no room for a temporary file, no process any more
         because = f"it could not be asked: {error.strerror or error}"
         return tuple(
-            could_not_tell(prediction, environment, because)
+            could_not_tell(prediction, environment, because, lasting=False)
             for prediction in askable(plan)
             for environment in environments
         )
@@ -86,8 +86,10 @@ def _callers(environ: Mapping[str, str], folder: str) -> dict[str, str]:
 
 
 def _judged(question: _Question, ended: Ended, gpus_here: bool) -> Comparison:
+    if ended.code is None:
+        return could_not_tell(question.prediction, question.environment, ended.trouble, lasting=False)
     if ended.code != 0:
-        return could_not_tell(question.prediction, question.environment, ended.trouble or _last_words(ended))
+        return could_not_tell(question.prediction, question.environment, _last_words(ended))
     try:
         found = read_answer(ended.out)
     except NoAnswer as no_answer:
@@ -97,5 +99,6 @@ def _judged(question: _Question, ended: Ended, gpus_here: bool) -> Comparison:
 
 def _last_words(ended: Ended) -> str:
     lines = ended.err.strip().splitlines()
-    how = f"it ended with {ended.code}" if (ended.code or 0) > 0 else f"it was killed by signal {-(ended.code or 0)}"
+    code = ended.code or 0
+    how = f"it ended with {code}" if code > 0 else f"it was killed by signal {-code}"
     return f"{how}: {lines[-1].strip()}" if lines else how

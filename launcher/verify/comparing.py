@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from launcher.model import Comparison, Found, Prediction
@@ -54,10 +55,10 @@ def compare(prediction: Prediction, environment: Environment, found: Found, *, g
 
 
 def could_not_tell(
-    prediction: Prediction, environment: Environment, because: str, found: Found | None = None
+    prediction: Prediction, environment: Environment, because: str, found: Found | None = None, *, lasting: bool = True
 ) -> Comparison:
     """The library gave no answer, or nothing to compare it with."""
-    return _comparison(prediction, environment, "could-not-tell", found, because)
+    return replace(_comparison(prediction, environment, "could-not-tell", found, because), lasting=lasting)
 
 
 def _comparison(

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from launcher.facts.target import read_python
+from launcher.verify import verify_once
+from tests.builders import asked, facts, plan
 from tests.cli.conftest import Caller
 from tests.doctor.targets import HANGS, PROBED, RIGHT, STALE, FakeTarget, a_target
 from tests.helpers import eventually
@@ -97,8 +100,8 @@ def test_what_a_library_contradicts_is_not_started(caller: Caller, target: FakeT
 def test_whoever_mended_it_is_asked_anew(caller: Caller, target: FakeTarget) -> None:
     profile = caller.profile(target.profile())
     target.answers(STALE + RIGHT)
-    assert caller("command", "--profile", profile).code == 78
-    assert verdicts(caller) == []
+    for _ in range(2):
+        assert caller("command", "--profile", profile).code == 78
     target.answers(RIGHT)
     assert caller("command", "--profile", profile).code == 3
 
@@ -115,10 +118,13 @@ def test_whoever_mended_it_is_asked_anew(caller: Caller, target: FakeTarget) -> 
 )
 def test_a_library_that_gives_no_answer_is_a_warning(caller: Caller, target: FakeTarget, script: str, why: str) -> None:
     target.answers(script)
-    answer = caller("command", "--profile", caller.profile(target.profile()))
-    assert answer.code == 3
-    assert f"warning: Could not tell what FlashInfer 0.6.8 itself finds: {why}. [prediction-unverified]" in answer.err
-    assert verdicts(caller) == []
+    profile = caller.profile(target.profile())
+    said = f"warning: Could not tell what FlashInfer 0.6.8 itself finds: {why}. [prediction-unverified]"
+    for _ in range(2):  # it is said again, and not asked again
+        answer = caller("command", "--profile", profile)
+        assert answer.code == 3
+        assert said in answer.err
+    assert target.asked == PROBED
 
 
 def test_what_a_library_says_shows_no_secret(caller: Caller, target: FakeTarget) -> None:
@@ -127,6 +133,38 @@ def test_what_a_library_says_shows_no_secret(caller: Caller, target: FakeTarget)
     answer = caller("command", "--profile", profile, env={**caller.environ, "MY_TOKEN": "s3cret-value"})
     assert "ValueError: ***" in answer.err
     assert "s3cret-value" not in answer.err
+    assert not any("s3cret-value" in path.read_text() for path in verdicts(caller))
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"as_predicted": 5, "could_not_tell": 6}', "\\udc80"])
+def test_a_verdict_that_cannot_be_read_is_none(caller: Caller, target: FakeTarget, content: str) -> None:
+    profile = caller.profile(target.profile())
+    caller("command", "--profile", profile)
+    verdicts(caller)[0].write_text(content)
+    assert caller("command", "--profile", profile).code == 3
+    assert target.asked == sorted(PROBED * 2)
+
+
+def test_one_library_that_is_right_is_not_asked_again_because_of_another(caller: Caller, target: FakeTarget) -> None:
+    """What was mended lies beyond everything that we look at."""
+    mended = caller.folder / "mended"
+    target.answers(f"if [ ! -e {mended} ]; then\n{STALE}fi\n{RIGHT}")
+    profile = caller.profile(target.profile())
+    assert caller("command", "--profile", profile).code == 78
+    mended.touch()
+    assert "asking FlashInfer in the target" in caller("command", "--profile", profile).err
+    assert "asking" not in caller("command", "--profile", profile).err
+
+
+def test_what_took_too_long_is_asked_again(tmp_path: Path, target: FakeTarget) -> None:
+    target.answers(HANGS)
+    here = facts(target=read_python(target.python, "--target"))
+    made = plan(asked(cuda={"toolkit": "hide"}, cwd=str(tmp_path)), here)
+    said: list[str] = []
+    for number in (1, 2):
+        comparisons = verify_once(made, here, str(tmp_path / "cache"), said.append, patience=0.2)
+        assert {comparison.because for comparison in comparisons} == {"no answer within 0.2 s"}
+        assert len(said) == number
 
 
 def test_a_target_that_holds_no_consumer_is_not_run(caller: Caller, tmp_path: Path) -> None:
