@@ -245,6 +245,53 @@ class NativeModule:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CacheFolder:
+    """A folder for compiled kernels, as it stands or as the nearest one above it does that exists."""
+
+    path: str
+    file_system: str | None  # ext4, nfs4, ... ; None: not found out
+    writable: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedBuild:
+    """One module of FlashInfer's in a workspace. `compiler` is what its build.ninja runs, `needs` which libcudart the
+    built library names.
+    """
+
+    base: str  # the FLASHINFER_WORKSPACE_BASE that it lies below
+    folder: str
+    module: str
+    version: str  # FlashInfer's, by the path
+    cuda_home: str | None
+    compiler: str
+    compiler_exists: bool
+    built: bool
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheLock:
+    """A lock in a cache that somebody holds, or that a dead process has left. `pid` None: nobody that we can see."""
+
+    path: str
+    below: str  # the folder that a variable names
+    kind: Literal["held", "left"]
+    module: str
+    pid: int | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caches:
+    """What lies where compiled kernels are kept."""
+
+    folders: tuple[CacheFolder, ...] = ()
+    builds: tuple[CachedBuild, ...] = ()
+    locks: tuple[CacheLock, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gpu:
     """One GPU as NVML tells it. Memory in bytes; `capability` is the compute capability, "12.0"."""
 
@@ -292,6 +339,7 @@ class Facts:
     host_compilers: tuple[HostCompiler, ...] | None = None  # None: not looked at
     library_folders: tuple[LibraryFolder, ...] = ()  # the caller's LD_LIBRARY_PATH
     modules: tuple[NativeModule, ...] = ()
+    caches: Caches | None = None  # None: not looked at
     driver_mounts: tuple[str, ...] = ()  # folders of LD_LIBRARY_PATH that hold the driver's libraries
     gpus: tuple[Gpu, ...] | None = None
     driver: Driver | None = None
@@ -381,10 +429,11 @@ class Step:
 
     Actions: `folder` (make a private folder), `view` (complete the toolkit `source` by links), `provision` (make the
     toolkit of the release `source` from wheels), `hide-root` (a root with lib/ and no compiler), `links` (a folder of
-    links to what is in `source`, without the names in `leave_out`), `tiny-model` (a tiny GGUF).
+    links to what is in `source`, without the names in `leave_out`), `tiny-model` (a tiny GGUF),
+    `move-aside` (a cached build into a folder beside its own).
     """
 
-    action: Literal["folder", "view", "hide-root", "links", "tiny-model", "provision"]
+    action: Literal["folder", "view", "hide-root", "links", "tiny-model", "provision", "move-aside"]
     path: str
     because: str
     source: str | None = None

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 
 from launcher.checks import (
     build_tools,
+    caches,
     driver,
+    flashinfer_packages,
     gpus,
     model,
     native,
@@ -34,6 +36,8 @@ CHECKS: tuple[Check, ...] = (
     gpus.check,
     build_tools.check,
     native.check,
+    flashinfer_packages.check,
+    caches.check,
     model.check,
     port.check,
     open_door.check,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from launcher import __version__
 from launcher.facts import (
+    caches,
     driver_mounts,
     folders,
     gpus,
@@ -50,9 +51,9 @@ def look(
         engine_packages=engine_packages,
     )
     identity = host.look(environ)
-    data = places(environ, home=identity.home, uid=identity.uid).data
+    own = places(environ, home=identity.home, uid=identity.uid)
     toolkit_path = profile.cuda.toolkit if profile and profile.cuda.toolkit.startswith("/") else None
-    found, findings = toolkits.look(toolkits.Surroundings(environ, served_by, toolkit_path, data))
+    found, findings = toolkits.look(toolkits.Surroundings(environ, served_by, toolkit_path, own.data))
     on_path, path_findings = folders.look(environ, served_by, profile.env.path if profile else (), found)
     seen, driver, unknowns = gpus.look()
     return Facts(
@@ -74,6 +75,7 @@ def look(
         host_compilers=host_compilers.look(),
         library_folders=libraries.on_library_path(environ),
         modules=native.look(served_by),
+        caches=caches.look(asked, environ, own),
         driver_mounts=driver_mounts.look(environ),
         gpus=seen,
         driver=driver,

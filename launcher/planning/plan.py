@@ -31,6 +31,7 @@ from launcher.planning import (
     gpus,
     host_compiler,
     parallel_builds,
+    poisoned,
     predicting,
     search_path,
     secrecy,
@@ -119,6 +120,7 @@ def _environment(
     draft.take(repairs(situation, draft.values, endpoint))
     draft.take(environment.from_profile(situation))
     draft.take(environment.from_operator(situation, request))
+    draft.take(poisoned.set_aside(situation, draft.values))
     if situation.assumed:
         draft.findings.append(_assumed(situation, engine))
     return draft

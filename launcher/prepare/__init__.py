@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from launcher import findings
 from launcher.errors import Refused
 from launcher.model import Finding, Step
-from launcher.prepare import folder, hide_root, links, provision, tiny_model, view
+from launcher.prepare import folder, hide_root, links, move_aside, provision, tiny_model, view
 from launcher.prepare.failure import Failure
 
 ACTIONS: dict[str, Callable[[Step], None]] = {
@@ -20,6 +20,7 @@ ACTIONS: dict[str, Callable[[Step], None]] = {
     "hide-root": hide_root.carry_out,
     "links": links.carry_out,
     "tiny-model": tiny_model.carry_out,
+    "move-aside": move_aside.carry_out,
     "provision": provision.carry_out,
 }
 
