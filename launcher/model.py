@@ -292,6 +292,17 @@ class Caches:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Tool:
+    """A program that a variable of the caller's names (TRITON_PTXAS_PATH), and what becomes of running it with
+    --version; the words are those of `Root.nvcc`.
+    """
+
+    path: str
+    answer: Literal["runs", "silent", "fails", "missing", "forbidden", "below-a-file", "no-program"]
+    release: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gpu:
     """One GPU as NVML tells it. Memory in bytes; `capability` is the compute capability, "12.0"."""
 
@@ -335,6 +346,7 @@ class Facts:
     toolkits: tuple[Toolkit, ...] = ()
     folders: tuple[Folder, ...] = ()
     roots: tuple[Root, ...] = ()  # what the caller's variables, PATH and the usual places spell
+    tools: tuple[Tool, ...] = ()  # what the caller's variables name
     programs: Mapping[str, str | None] = field(default_factory=dict)  # word -> where the child finds it
     host_compilers: tuple[HostCompiler, ...] | None = None  # None: not looked at
     library_folders: tuple[LibraryFolder, ...] = ()  # the caller's LD_LIBRARY_PATH

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from launcher.model import Root
+from launcher.model import Root, Tool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,7 @@ class Surroundings:
     environ: Mapping[str, str]
     roots: Mapping[str, Root] = field(default_factory=dict)
     folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tools: Mapping[str, Tool] = field(default_factory=dict)
     packages: Mapping[str, str | None] = field(default_factory=dict)
     torch_cuda: str | None = None
     capabilities: tuple[str, ...] = ()
@@ -42,6 +43,12 @@ class Surroundings:
             if program in self.folders[entry]:
                 return f"{entry or '.'}/{program}"
         return None
+
+    def tool(self, path: str) -> Tool:
+        """The program that a variable names. Raises Unforeseen where nobody looked."""
+        if path not in self.tools:
+            raise Unforeseen(path)
+        return self.tools[path]
 
     def root(self, spelling: str) -> Root:
         """What stands there. Raises Unforeseen where nobody looked."""

@@ -8,7 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from launcher.consumers import flashinfer, torch, triton
+from launcher.consumers import (
+    cute_dsl,
+    deep_ep,
+    deep_gemm,
+    flashinfer,
+    humming,
+    nccl,
+    pathfinder,
+    sglang_jit,
+    sglang_kernel,
+    tilelang,
+    torch,
+    transformer_engine,
+    triton,
+    tvm_ffi,
+    vllm_deep_gemm,
+    vllm_flashinfer,
+)
 from launcher.model import Change, Finding, Found, Step
 from launcher.situation import Situation
 from launcher.surroundings import Surroundings
@@ -28,6 +45,10 @@ class Consumer(Protocol):
     @property
     def NEEDS(self) -> tuple[str, ...]:
         """Parts of a toolkit that its compilations need (`launcher.facts.toolkits.PARTS`)."""
+
+    @property
+    def WANTS(self) -> tuple[str, ...]:
+        """Parts that it calls on some paths only: a toolkit without them serves, with a word on it."""
 
     def floor(self, version: str | None, capability: str) -> tuple[int, int] | None:
         """The oldest CUDA release that this version accepts for a compute capability; None: no rule of its own."""
@@ -52,7 +73,24 @@ class Consumer(Protocol):
         """What comes of it that the lookup returns this, as a phrase; None where no harm comes."""
 
 
-CONSUMERS: tuple[Consumer, ...] = (torch, triton, flashinfer)
+CONSUMERS: tuple[Consumer, ...] = (
+    torch,
+    triton,
+    flashinfer,
+    tvm_ffi,
+    sglang_jit,
+    sglang_kernel,
+    deep_gemm,
+    vllm_flashinfer,
+    vllm_deep_gemm,
+    tilelang,
+    humming,
+    cute_dsl,
+    pathfinder,
+    transformer_engine,
+    nccl,
+    deep_ep,
+)
 
 
 def installed(situation: Situation) -> tuple[Consumer, ...]:

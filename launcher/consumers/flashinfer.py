@@ -29,6 +29,7 @@ NEEDS = (
     "nvcc", "cicc", "ptxas", "cuda_runtime.h", "cuda_fp8.h", "curand_kernel.h", "cccl", "lib64", "libcudart.so",
     "libcuda-stub",
 )  # fmt: skip
+WANTS: tuple[str, ...] = ()
 PROBE = "ask_flashinfer.py"
 
 # Since this version an arch without a suffix is completed (and checked) by FlashInfer; before, it is taken literally.

@@ -24,3 +24,12 @@ def from_search_path(surroundings: Surroundings) -> str | None:
 def usual_place(surroundings: Surroundings) -> str | None:
     """/usr/local/cuda, if it is there."""
     return USUAL if surroundings.root(USUAL).state != "missing" else None
+
+
+def common(surroundings: Surroundings) -> str | None:
+    """All of them in their order; None where nothing is found."""
+    for step in (from_variables, from_search_path, usual_place):
+        found = step(surroundings)
+        if found is not None:
+            return found
+    return None

@@ -16,6 +16,7 @@ from launcher.surroundings import Surroundings
 
 NAME = "PyTorch"
 PACKAGE = "torch"
+WANTS: tuple[str, ...] = ()
 PROBE = "ask_torch.py"
 NEEDS = ("nvcc", "cicc", "ptxas", "cuda_runtime.h", "libcudart.so")
 

@@ -156,6 +156,31 @@ EXPLANATIONS: dict[str, Explanation] = {
         fix="A newer driver, or a torch for the older CUDA.",
         exit_code=errors.UNAVAILABLE,
     ),
+    "assembler-too-old": Explanation(
+        cause="Triton's own assembler is older than the GPU, and the chosen toolkit's does not know it either.",
+        evidence="The releases of both, and the first release that knows this compute capability.",
+        fix="A newer Triton, which comes with a newer torch; or a newer toolkit.",
+    ),
+    "feature-off": Explanation(
+        cause="An engine turns an optional part off where the environment lacks what it asks for.",
+        evidence="The engine's own question, answered for the planned environment.",
+        fix="What the finding says; nothing, if the part is not missed.",
+    ),
+    "toolkit-part-missing": Explanation(
+        cause="A library calls a program of the toolkit on some paths only, and this toolkit does not hold it.",
+        evidence="The toolkit's bin.",
+        fix="Nothing until that path is taken; NVIDIA's own installer brings every part.",
+    ),
+    "system-libraries-first": Explanation(
+        cause="TransformerEngine searches /usr/local/cuda before the target's wheels, and no variable prevents it.",
+        evidence="The release of the toolkit there against torch's.",
+        fix="Another toolkit at /usr/local/cuda, or none.",
+    ),
+    "second-nccl": Explanation(
+        cause="A variable names another NCCL than the one in the target's wheels.",
+        evidence="env.set of the profile.",
+        fix="One NCCL: the wheel's.",
+    ),
     "proxy-malformed": Explanation(
         cause="A proxy variable is no URL; the engine's own HTTP client raises on it while it starts.",
         evidence="The variable's form. Its value is not shown: it may hold a password.",

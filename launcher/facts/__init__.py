@@ -66,6 +66,7 @@ def look(
         target=served_by,
         toolkits=found,
         folders=on_path,
+        tools=roots.tools(environ),
         roots=roots.look(environ, on_path, served_by, (toolkit.root for toolkit in found)),
         programs=programs.look(
             served_by,

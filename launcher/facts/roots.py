@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from launcher.model import Folder, Root, Target
+from launcher.model import Folder, Root, Target, Tool
 
 Answer = Literal["runs", "silent", "fails", "missing", "forbidden", "below-a-file", "no-program"]
 
@@ -27,6 +27,21 @@ _ASKED_FOR = (
     "lib/libcudart.so.13",
 )  # fmt: skip
 _PATIENCE = 10.0  # seconds
+
+
+# Variables that name a program. Triton runs it at the first kernel (triton 3.6.0 and 3.8.0, `knobs.py`).
+TOOLS = ("TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH")
+
+
+def tools(environ: Mapping[str, str]) -> tuple[Tool, ...]:
+    """Every program that is named, each once. A relative one is never run."""
+    named = dict.fromkeys(environ[name] for name in TOOLS if name in environ)
+    return tuple(_tool(path) for path in named if not path or path.startswith("/"))
+
+
+def _tool(path: str) -> Tool:
+    answer, release = _ask(path) if path else ("forbidden", None)  # as the system answers for an empty name
+    return Tool(path=path, answer=answer, release=release)
 
 
 def look(

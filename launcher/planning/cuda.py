@@ -60,6 +60,7 @@ def about(situation: Situation, choice: Choice) -> Iterator[Finding]:
     else:
         yield from _replaced(situation, choice)
         yield from _another_minor(situation, choice)
+        yield from _wanting(situation, choice)
     if situation.facts.target is not None and not situation.capabilities and installed(situation):
         yield findings.note(
             "arch-unknown",
@@ -104,6 +105,20 @@ def _another_minor(situation: Situation, choice: Choice) -> Iterator[Finding]:
             f"({show(built)}): {consequence}.",
             fix=_install_wheels(situation),
         )
+
+
+def _wanting(situation: Situation, choice: Choice) -> Iterator[Finding]:
+    """Parts that a library calls on some paths only."""
+    toolkit = next((toolkit for toolkit in situation.facts.toolkits if toolkit.root == choice.source), None)
+    for consumer in installed(situation) if toolkit else ():
+        missing = [part for part in consumer.WANTS if toolkit and part not in toolkit.parts]
+        if missing:
+            called = _called(consumer, situation.version(consumer.PACKAGE))
+            yield findings.note(
+                "toolkit-part-missing",
+                f"{called} calls {', '.join(missing)} on some paths, which the toolkit {choice.source} does not hold.",
+                fix="A whole toolkit of NVIDIA's holds it; its wheel (nvidia-cuda-cuobjdump) begins at CUDA 13.2.",
+            )
 
 
 def _hidden(situation: Situation, choice: Choice) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from launcher.consumers import Consumer, installed
 from launcher.gpu_selection import used
-from launcher.model import Choice, Found, Prediction, Root, Step
+from launcher.model import Choice, Found, Prediction, Root, Step, Tool
 from launcher.situation import Situation
 from launcher.surroundings import Surroundings, Unforeseen
 
@@ -60,6 +60,7 @@ def of_caller(situation: Situation) -> Surroundings:
         environ=facts.caller.environ,
         roots={root.path: root for root in facts.roots},
         folders={folder.path: folder.programs for folder in facts.folders},
+        tools={tool.path: tool for tool in facts.tools},
         packages=situation.packages,
         torch_cuda=situation.torch_cuda,
         capabilities=_visible(situation),
@@ -76,18 +77,20 @@ def _visible(situation: Situation) -> tuple[str, ...]:
 def of_child(situation: Situation, env: Mapping[str, str], steps: tuple[Step, ...]) -> Surroundings:
     """The planned child: what the plan's steps will have made is there."""
     before = of_caller(situation)
-    roots, folders = dict(before.roots), dict(before.folders)
+    roots, folders, tools = dict(before.roots), dict(before.folders), dict(before.tools)
     choice = situation.choice
     if choice is not None:
         roots[choice.root] = _root(choice, roots)
         if choice.release:
+            ptxas = f"{choice.root}/bin/ptxas"
+            tools[ptxas] = Tool(path=ptxas, answer="runs", release=choice.release)
             source = f"{choice.source}/bin"
             folders.setdefault(f"{choice.root}/bin", tuple(dict.fromkeys((*folders.get(source, ()), "nvcc"))))
     for step in steps:
         if step.action == "links" and step.source is not None:
             there = folders.get(step.source, ())
             folders[step.path] = tuple(name for name in there if name not in step.leave_out)
-    return replace(before, environ=env, roots=roots, folders=folders)
+    return replace(before, environ=env, roots=roots, folders=folders, tools=tools)
 
 
 def _root(choice: Choice, roots: Mapping[str, Root]) -> Root:

@@ -5,9 +5,11 @@ Standard library only: it runs in the target.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -36,3 +38,24 @@ class Answer:
         """The last line of standard output."""
         sys.stdout.flush()
         print(json.dumps(self.show()), flush=True)
+
+
+def folder_of(package: str) -> Path:
+    """Where a package lies, without importing it. Raises ImportError where it is not installed."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ImportError(package)
+    return Path(spec.origin).parent
+
+
+def module_of(package: str, file: str) -> Any:
+    """One file of a package as a module, without what the package's import would load."""
+    path = folder_of(package) / file
+    name = f"{package}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module

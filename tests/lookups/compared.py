@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import launcher.probes
-from launcher.model import Found, Root
+from launcher.model import Found, Root, Tool
 from launcher.surroundings import Surroundings, Unforeseen
 from tests.lookups.environments import Question
 from tests.lookups.layouts import LAYOUTS, Stage
@@ -85,7 +85,9 @@ def surroundings(question: Question, fact: Mapping[str, Any], library: Library) 
         environ=question.environ,
         roots={root["path"]: Root(**{**root, "holds": tuple(root["holds"])}) for root in fact["roots"]},
         folders={folder: tuple(programs) for folder, programs in fact["folders"].items()},
+        tools={tool["path"]: Tool(**tool) for tool in fact["tools"]},
         packages=library.packages,
+        site_packages=tuple(map(str, library.folders)),
         torch_cuda=question.torch_cuda,
         capabilities=question.capabilities,
     )

@@ -18,6 +18,7 @@ def answered(question: dict[str, Any]) -> Any:
     on_path, _ = folders.look(environ, None, (), ())
     return {
         "roots": [dataclasses.asdict(root) for root in roots.look(environ, on_path, None, ())],
+        "tools": [dataclasses.asdict(tool) for tool in roots.tools(environ)],
         "folders": {folder.path: folder.programs for folder in on_path},
     }
 

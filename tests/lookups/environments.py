@@ -56,7 +56,11 @@ def axes(stage: Path) -> dict[str, tuple[object, ...]]:
         f"{stage}/without-which:{stage}/cuda-12.8/bin",
         f":{_SYSTEM}",
         f"{_SYSTEM}:{stage}/cuda-12.8/bin:",
+        f"{stage}/ninja:{stage}/cuda-13.0/bin:{_SYSTEM}",
+        f"{stage}/ninja:{_SYSTEM}",
     )
+    ptxas = ("", "/nonexistent/ptxas", *(f"{stage}/{name}/bin/ptxas" for name in (
+        "cuda-12.8", "cuda-13.0", "cuda-13.5", "fails", "silent", "no-program", "forbidden", "file")))  # fmt: skip
     arch_list = (
         "12.0", "12.0a", "12.0f", "12.1", "9.0 12.0", "12.0 12.1", "12.0;9.0", "12.0,12.1", "", " 12.0", "12.0 ",
         "12.0  9.0", "120", "sm_120", "12.0+PTX", "7.0", "7.5", "8.9", "12.", ".0", "x.0", "12.x", "12.0.1", "10.3",
@@ -67,6 +71,10 @@ def axes(stage: Path) -> dict[str, tuple[object, ...]]:
         "CUDA_PATH": (None, None, None, None, *root, *odd),
         "PATH": path,
         "FLASHINFER_CUDA_ARCH_LIST": (None, None, None, None, None, None, *arch_list),
+        "TVM_FFI_CUDA_ARCH_LIST": (None, None, "12.0", "12.0a 9.0a", "12.0;9.0", "", "120", " 12.0 ", "12.0f", "9"),
+        "TRITON_PTXAS_PATH": (None, None, None, *ptxas),
+        "TRITON_PTXAS_BLACKWELL_PATH": (None, None, *ptxas),
+        "VLLM_HAS_FLASHINFER_CUBIN": (None, None, None, "1", "0"),
         "torch_cuda": ("13.0", "13.0", "13.0", "12.8", "12.9", None),
         "capabilities": (
             ("12.0", "12.0"), ("12.0",), ("12.1",), ("9.0", "12.0"), ("12.0", "9.0"), ("8.9",), ("10.3",), ("7.5",),

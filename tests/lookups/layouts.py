@@ -71,6 +71,7 @@ class Stage:
         """Every toolkit, and odd entries for PATH."""
         for name, nvcc in TOOLKITS.items():
             (self.folder / name / "bin").mkdir(parents=True)
+            self._write(self.folder / name / "bin/ptxas", nvcc or "", runs=name != "forbidden") if nvcc else None
             if nvcc is not None:
                 self._write(self.folder / name / "bin/nvcc", nvcc, runs=name != "forbidden")
         (self.folder / "file").write_text("a file\n")
@@ -82,6 +83,7 @@ class Stage:
         for name in ("which", "sh", "echo", "python3", "ls"):
             (self.folder / "few").mkdir(exist_ok=True)
             (self.folder / "few" / name).symlink_to(f"/usr/bin/{name}")
+        self._write(self.folder / "ninja/ninja", "#!/bin/sh\n")
         for name in ("sh", "echo"):
             (self.folder / "without-which").mkdir(exist_ok=True)
             (self.folder / "without-which" / name).symlink_to(f"/usr/bin/{name}")
