@@ -5,8 +5,9 @@
 
 Needs Linux on x86_64, Python 3.10 to 3.13 with venv and pip, a C compiler and a package index; no root, no GPU.
 Everything is pinned, and a part that is there already is left alone. It writes nothing outside FOLDER.
-Downloads 3.0 GB (torch 0.5, its NVIDIA libraries 1.7, Triton 0.2, compilers 0.5) and takes 5.5 GB of disk: the six
+Downloads 3.1 GB (torch 0.5, its NVIDIA libraries 1.7, Triton 0.2, compilers 0.6) and takes 5.7 GB of disk: the six
 environments share their files by hard links. A minute on two cores where the index is near.
+Where apt is (Debian, or Ubuntu with debian-archive-keyring) Debian's own CUDA 12.4 is fetched too, and not installed.
 """
 
 from __future__ import annotations
@@ -87,6 +88,10 @@ MIXED_COMPILER = ("nvidia-cuda-nvcc==13.2.86", "nvidia-cuda-crt==13.5.37", "nvid
 # The newest compiler, which an unpinned requirement brings, beside the same headers.
 NEWEST_COMPILER = ("nvidia-cuda-nvcc==13.5.37", "nvidia-cuda-crt==13.5.37", "nvidia-nvvm==13.5.37")
 TOOLKIT = (*COMPILER, "nvidia-cuda-runtime==13.0.96", "nvidia-curand==10.4.0.35")
+# A real nvcc of CUDA 12, which no wheel holds: Debian's, whose upstream release a suite keeps for good. Its headers
+# (nvidia-cuda-dev, 0.9 GB) are not needed to be judged.
+DEBIAN = ("deb http://deb.debian.org/debian trixie non-free", "nvidia-cuda-toolkit", "libnvvm4")
+DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,7 @@ class Part:
 def parts(lab: Path) -> tuple[Part, ...]:
     """In the order in which they are made: the later environments link to the files of earlier ones."""
     founding, server = lab / "founding", lab / "server"
+    debian = (Part("debian-12.4", DEBIAN, _fetch_from_debian),) if _has_apt() else ()
     return (
         Part("founding", (*TORCH, *SMALL, *REPORTED), _make_first_environment),
         Part("founding-wheel", COMPILER, lambda folder: _make_from(founding, folder, COMPILER)),
@@ -109,6 +115,7 @@ def parts(lab: Path) -> tuple[Part, ...]:
         Part("server-mixed", MIXED_COMPILER, lambda folder: _make_from(server, folder, MIXED_COMPILER)),
         Part("server-newest", NEWEST_COMPILER, lambda folder: _make_from(server, folder, NEWEST_COMPILER)),
         Part("toolkit-13.0", TOOLKIT, _make_toolkit),
+        *debian,
     )
 
 
@@ -128,6 +135,8 @@ def main() -> int:
             # A later part holds files of the earlier ones, so it is made anew with them.
             earlier += (part.name, *part.made_from)
             _have(part, lab, _stamp(earlier))
+    if not _has_apt():
+        print(f"debian-12.4: left out, because apt-get, dpkg-deb or {DEBIAN_KEYS} is missing")
     print(f"the lab of the cuda stage is complete: export GPULAUNCH_CUDA_LAB={lab}")
     return 0
 
@@ -258,9 +267,48 @@ def _make_stub(library: Path) -> None:
     )
 
 
-def _run(command: list[str | Path], text: str | None = None) -> None:
+# --------------------------------------------------------------------------------------------------------------------
+# A distribution's toolkit
+
+
+def _has_apt() -> bool:
+    return all(shutil.which(program) for program in ("apt-get", "dpkg-deb")) and DEBIAN_KEYS.is_file()
+
+
+def _fetch_from_debian(folder: Path) -> None:
+    """Its files as they would lie below /. The machine's own apt learns nothing: lists, cache and state are private."""
+    source, *packages = DEBIAN
+    with tempfile.TemporaryDirectory(dir=folder.parent) as name:
+        private = Path(name)
+        for needed in ("state/lists/partial", "cache/archives/partial"):
+            (private / needed).mkdir(parents=True)
+        (private / "status").touch()
+        (private / "sources.list").write_text(source.replace("deb ", f"deb [arch=amd64 signed-by={DEBIAN_KEYS}] ", 1))
+        settings = {
+            "Dir::Etc::sourcelist": private / "sources.list",
+            "Dir::Etc::sourceparts": "-",
+            "Dir::Etc::preferencesparts": "-",
+            "Dir::State": private / "state",
+            "Dir::State::status": private / "status",
+            "Dir::Cache": private / "cache",
+            "APT::Architecture": "amd64",
+            "APT::Sandbox::User": "root",  # the folder is private: nobody else could write there
+        }
+        apt: list[str | Path] = ["apt-get", "-qq", *(f"--option={key}={value}" for key, value in settings.items())]
+        _run([*apt, "update"])
+        _run([*apt, "download", *packages], within=private)
+        for package in sorted(private.glob("*.deb")):
+            _run(["dpkg-deb", "--extract", package, folder])
+
+
+def _run(command: list[str | Path], text: str | None = None, within: Path | None = None) -> None:
     done = subprocess.run(
-        [str(word) for word in command], input=text, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [str(word) for word in command],
+        input=text,
+        cwd=within,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     if done.returncode:
         raise SystemExit(f"install_cuda: {command[0]} ends with {done.returncode}:\n{done.stdout[-4000:]}")

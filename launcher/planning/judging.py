@@ -127,12 +127,13 @@ def _needs_a_newer_driver(toolkit: Toolkit, situation: Situation) -> Iterator[st
         yield f"code of CUDA {toolkit.release} needs driver {oldest} or newer, here is {driver.version}"
 
 
+# The weightiest first: it speaks for all where there is room for one.
 OBJECTIONS = (
     _does_not_run,
-    _belongs_to_the_distribution,
     _too_old_for_a_consumer,
     _does_not_know_the_gpus,
     _another_major_than_torch,
+    _belongs_to_the_distribution,
     _headers_of_another_release,
     _incomplete,
     _refuses_the_host_compiler,

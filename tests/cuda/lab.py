@@ -31,6 +31,11 @@ class Lab:
         """A complete CUDA 13.0, as NVIDIA's installer would leave it."""
         return self.folder / "toolkit-13.0"
 
+    @property
+    def distribution(self) -> Path | None:
+        """Debian's CUDA 12.4 as it would lie below /; None where the machine has no apt to fetch it with."""
+        return self.folder / "debian-12.4" if (self.folder / "debian-12.4.made").is_file() else None
+
 
 def here() -> Lab:
     """The lab of this machine, complete or not."""

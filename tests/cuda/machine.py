@@ -43,12 +43,14 @@ class Machine:
     """`folder` is private to the test; `toolkit` is bound at /usr/local/cuda-13.0; `places` are more binds.
 
     A place is a path on this machine and the folder that is seen there. Not `stale`: it has no CUDA at all.
+    `distribution` holds the files of a distribution's own CUDA, to be seen in /usr and /etc.
     """
 
     folder: Path
     stale: bool = True
     toolkit: Path | None = None
     places: tuple[tuple[str, Path], ...] = ()
+    distribution: Path | None = None
 
     @property
     def home(self) -> Path:
@@ -92,7 +94,8 @@ class Machine:
         """What makes the machine, once we are in a namespace of its own."""
         # The caller's PATH belongs to the command; these programs are the system's.
         lines = ["callers_path=$PATH", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
-        lines += [*self._usr_local(), *_other_compilers_hidden(self.folder / "hidden")]
+        lines += self._usr_local()
+        lines += _laid_over(self.distribution) if self.distribution else _other_compilers_hidden(self.folder / "hidden")
         for place, source in self.places:
             lines.append(f"mount --bind {shlex.quote(str(source))} {shlex.quote(place)}")
         return "\n".join([*lines, 'PATH=$callers_path exec "$@"'])
@@ -155,6 +158,13 @@ def pythons_in(root: Path) -> Iterator[Path]:
     for path in dict.fromkeys(wanted):
         if path.is_relative_to(root) and path.exists():
             yield path
+
+
+def _laid_over(distribution: Path) -> Iterator[str]:
+    """Its folders before the machine's own, as if it were installed; /usr/local stays what it was made."""
+    for layer in (*sorted(distribution.glob("usr/*")), distribution / "etc"):
+        place = f"/{layer.relative_to(distribution)}"
+        yield f"mount -t overlay overlay -o lowerdir={shlex.quote(f'{layer}:{place}')} {place}"
 
 
 def _other_compilers_hidden(hidden: Path) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,6 +74,10 @@ class FoundingHost:
     def inside(self, script: str, *words: str, engine: str = "command") -> dict[str, Any]:
         """What the same script answers through `gpulaunch env`."""
         return self._answer(*self._launcher("env", engine), "--", "python", HERE / script, *words)
+
+    def run_inside(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Any command through `gpulaunch env`."""
+        return self.machine.run([*self._launcher("env", "command"), "--", *command])
 
     def plan(self, engine: str = "command") -> dict[str, Any]:
         """`--dry-run --json`: what gpulaunch would do. Its exit code is a launch's, which has no GPU here."""
