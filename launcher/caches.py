@@ -24,6 +24,21 @@ class Cache:
     because: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What lies in one folder of caches below ours. `last_used` in seconds since 1970; `used_by`: by whom right now."""
+
+    name: str
+    path: str
+    bytes: int
+    files: int
+    modules: int  # of FlashInfer's, built
+    last_used: float
+    used_by: tuple[str, ...] = ()
+
+
+SHARED = "shared"  # below it lie the caches that all toolchains may use
+
 _DEEP_GEMM = "nvcc's release is in the key of DeepGEMM's open sources (csrc/jit); of later builds only a binary exists"
 
 CACHES: tuple[Cache, ...] = (

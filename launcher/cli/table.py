@@ -34,6 +34,7 @@ COMMANDS: dict[str, Entry] = {
     "profiles": Entry("profiles", _LOOK, "list, show or copy profiles"),
     "schema": Entry("schema", _LOOK, "the JSON Schema of a profile, for editors"),
     "toolkit": Entry("toolkit", _SERVE, "make a CUDA toolkit from wheels, where none suits"),
+    "cache": Entry("cache", _AFTER, "compiled kernels: list them, remove old ones, compile before the start"),
     "logs": Entry("logs", _AFTER, "the log of the latest run, or of the one named"),
     "stop": Entry("stop", _AFTER, "stop a running server and wait until nothing is left"),
 }
@@ -43,7 +44,6 @@ ENGINE_NAMES = tuple(name for name, entry in COMMANDS.items() if entry.module ==
 # Names that nothing else may take: they come with a later version.
 RESERVED: tuple[str, ...] = (
     "transformers",
-    "cache",
     "clean", "selftest",
     "import", "compare",
     "ps", "wait", "restart", "runs", "attach", "report", "unit", "sbatch", "completion",

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from launcher.caches import CACHES, Cache
+from launcher.caches import CACHES, SHARED, Cache
 from launcher.paths import short_key
 from launcher.situation import Situation
-
-SHARED = "shared"
 
 
 def jit_root(situation: Situation) -> str | None:

@@ -6,11 +6,15 @@ Of processes of other users the kernel shows us the locks alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
+from launcher.secrets import is_secret_name, mask_urls
+
 _PROC = Path("/proc")
+_LONGEST = 120  # characters of a command
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,9 @@ class Holder:
 
     pid: int | None
     command: str | None
+
+    def __str__(self) -> str:
+        return f"process {self.pid} ({self.command})" if self.pid else "a process of another container"
 
 
 def holder_of_flock(file: Path) -> Holder | None:
@@ -76,9 +83,16 @@ def pids() -> list[int]:
 
 
 def command_of(pid: int) -> str | None:
-    """Its command line; its name where it has none."""
-    words = _text(_PROC / str(pid) / "cmdline").replace("\0", " ").strip()
-    return words or _text(_PROC / str(pid) / "comm").strip() or None
+    """Its command line up to the first secret, in one line; its name where it has none."""
+    words = _text(_PROC / str(pid) / "cmdline").split("\0")
+    return shown(words) or _text(_PROC / str(pid) / "comm").strip() or None
+
+
+def shown(words: Iterable[str]) -> str:
+    """Words up to an option whose value is a secret, short and printable. Pure."""
+    fit = takewhile(lambda word: not (word.startswith("-") and is_secret_name(word.partition("=")[0])), words)
+    text = "".join(letter if letter.isprintable() else " " for letter in mask_urls(" ".join(fit))).strip()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _sees(pid: int) -> bool:
