@@ -20,6 +20,7 @@ from launcher.checks import (
     program,
     requirements,
     target,
+    torch_build,
     unknowns,
 )
 from launcher.checks.command import Command
@@ -33,6 +34,7 @@ CHECKS: tuple[Check, ...] = (
     program.check,
     requirements.check,
     driver.check,
+    torch_build.check,
     gpus.check,
     build_tools.check,
     native.check,

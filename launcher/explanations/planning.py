@@ -181,6 +181,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="env.set of the profile.",
         fix="One NCCL: the wheel's.",
     ),
+    "torch-without-gpu": Explanation(
+        cause="torch's own kernels were built by a CUDA release that does not know these GPUs: the server would end "
+        'with "no kernel image is available for execution on the device".',
+        evidence="torch/version.py against the first release that knows the compute capability.",
+        fix="A torch built for a newer CUDA (or, for cards older than 7.5, for CUDA 12).",
+    ),
     "proxy-malformed": Explanation(
         cause="A proxy variable is no URL; the engine's own HTTP client raises on it while it starts.",
         evidence="The variable's form. Its value is not shown: it may hold a password.",

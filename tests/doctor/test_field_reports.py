@@ -207,7 +207,7 @@ def test_r012_a_library_that_is_nowhere_is_named_with_the_wheel_that_brings_it()
     assert "- libnvrtc.so.12: nowhere" in told(here)
 
 
-def test_kernels_for_another_cuda_than_torchs_are_named_with_both_numbers() -> None:
+def test_r041_vllm_47628_kernels_for_another_cuda_than_torchs_are_named_with_both_numbers() -> None:
     """R033 sgl-project/sglang#18203, R041 vllm-project/vllm#47628: the library's own hint names the wrong wheel."""
     where = f"{SITE}/nvidia/cu13/lib/libcudart.so.13"
     said = finding(plan(here=needing("libcudart.so.13", where)), "built-for-another-cuda").message

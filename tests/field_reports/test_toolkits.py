@@ -208,3 +208,22 @@ def test_a_toolkit_that_lacks_only_what_nobody_installed_needs_is_complete() -> 
     no_cublas = without("cublasLt.h")
     assert set(COMPLETE) - set(no_cublas.parts) == {"cublasLt.h"}
     assert reasons(plan(here=facts(toolkits=(no_cublas,))), no_cublas.root) == ""
+
+
+@pytest.mark.parametrize(
+    ("torch", "capability", "because"),
+    [("12.4", "12.0", "CUDA 12.8 is the first"), ("12.6", "10.3", "12.9"), ("13.0", "7.0", "begins at 7.5")],
+)
+def test_r040_vllm_20193_a_torch_without_kernels_for_the_gpu_is_named_before_it_ends_with_no_kernel_image(
+    torch: str, capability: str, because: str
+) -> None:
+    wish = asked(gpus={"count": "8", "capability": capability})
+
+    def on(cuda: str) -> Plan:
+        built = target(torch=Torch(version=f"2.11.0+cu{cuda.replace('.', '')}", cuda=cuda, file="version.py"))
+        return plan(wish, facts(target=built, gpus=gpus(8, capability)))
+
+    said = finding(on(torch), "torch-without-gpu").message
+    assert f"compute capability {capability}" in said and because in said
+    assert on(torch).blocked
+    assert "torch-without-gpu" not in codes(on("12.9" if capability == "7.0" else "13.0"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -29,3 +30,24 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     made.folder.mkdir()
     made.make()
     return made
+
+
+_COMPARED = pytest.StashKey[list[tuple[str, int, int]]]()
+
+
+@pytest.fixture
+def tell(request: pytest.FixtureRequest) -> Callable[[str, int, int], None]:
+    """Notes a comparison for the table at the end: a library, its environments, and how many differ."""
+    rows = request.config.stash.setdefault(_COMPARED, [])
+    return lambda library, environments, mismatches: rows.append((library, environments, mismatches))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The table: what was compared with what is predicted."""
+    rows = config.stash.get(_COMPARED, [])
+    if rows:
+        terminalreporter.section("predictions against the libraries' own functions")
+        terminalreporter.write_line(f"{'library':44} environments  mismatches")
+        for library, environments, mismatches in rows:
+            terminalreporter.write_line(f"{library:44} {environments:12}  {mismatches:10}")
+        terminalreporter.write_line(f"seed {os.environ.get('GPULAUNCH_LOOKUPS_SEED', '1')}")

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.lookups
 
 VERSIONS = ("0.5.0", "0.5.3", "0.6.8", "0.6.12", "0.7.0", "0.7.2", "0.7.4")
 Ask = Callable[[Library], list[Answered]]
+Tell = Callable[[str, int, int], None]
 
 
 def of_flashinfer(lab: Lab, version: str) -> Library:
@@ -58,19 +59,19 @@ def ask(stage: Stage, asked: tuple[Question, ...]) -> Ask:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_flashinfer_finds_what_is_predicted(ask: Ask, lab: Lab, version: str) -> None:
+def test_flashinfer_finds_what_is_predicted(ask: Ask, lab: Lab, tell: Tell, version: str) -> None:
     library = of_flashinfer(lab, version)
     answers = ask(library)
     different = compared.mismatches(answers, flashinfer.predict)
-    print(f"{library.name}: {len(answers)} environments, {len(different)} mismatches")
+    tell(library.name, len(answers), len(different))
     assert not different, "\n".join(different)
 
 
-def test_torch_finds_what_is_predicted(ask: Ask, lab: Lab) -> None:
+def test_torch_finds_what_is_predicted(ask: Ask, lab: Lab, tell: Tell) -> None:
     library = of_torch(lab)
     answers = ask(library)
     different = compared.mismatches(answers, torch.predict)
-    print(f"{library.name}: {len(answers)} environments, {len(different)} mismatches")
+    tell(library.name, len(answers), len(different))
     assert not different, "\n".join(different)
 
 

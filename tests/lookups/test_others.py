@@ -14,7 +14,7 @@ import pytest
 
 from launcher.consumers import Consumer, deep_gemm, pathfinder, tilelang, triton, tvm_ffi, vllm_flashinfer
 from tests.lookups import compared
-from tests.lookups.compared import Answered, Library
+from tests.lookups.compared import Library
 from tests.lookups.environments import Question, questions
 from tests.lookups.lab import Lab
 from tests.lookups.layouts import Stage
@@ -53,7 +53,7 @@ CASES = (
         {"vllm": "0.33.0", "flashinfer-python": "0.7.2"},
     ),
 )
-Ask = Callable[[Case], list[Answered]]
+Tell = Callable[[str, int, int], None]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def facts(stage: Stage, asked: Sequence[Question]) -> list[Mapping[str, Any]]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_library_finds_what_is_predicted(
-    stage: Stage, lab: Lab, asked: Sequence[Question], facts: list[Mapping[str, Any]], case: Case
+    stage: Stage, lab: Lab, asked: Sequence[Question], facts: list[Mapping[str, Any]], case: Case, tell: Tell
 ) -> None:
     assert case.consumer.PROBE is not None
     folders = tuple(map(lab.library, case.folders))
@@ -80,7 +80,7 @@ def test_the_library_finds_what_is_predicted(
 
     different = compared.mismatches(answers, case.consumer.predict)
 
-    print(f"{case.name}: {len(answers)} environments, {len(different)} mismatches")
+    tell(case.name, len(answers), len(different))
     assert len(answers) >= 100
     assert not different, "\n".join(different)
     assert len({str(entry.answer) for entry in answers}) > 5  # the question has more than one answer

@@ -68,7 +68,7 @@ def _make(folder: Path, release: str, machine: str, find_links: Sequence[str], t
     made = fetch.unpack([wheel.pin for wheel in wheels], folder / "wheels", folder / "unpacked")
     complete.complete(made, machine)
     tell(Step("compiling and linking a kernel", 0.95))
-    prove.prove(made, release)
+    prove.prove(made, release, folder)  # a killed one leaves nothing elsewhere
     store.write(made, release, machine, {wheel.name: wheel.version for wheel in wheels})
     tell(Step(f"CUDA {release} is ready", 1.0))
     return made

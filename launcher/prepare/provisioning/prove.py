@@ -29,10 +29,10 @@ extern "C" int run(const void *from, float *to) {
 _ARCH = "-gencode=arch=compute_120a,code=sm_120a"
 
 
-def prove(root: Path, release: str) -> None:
-    """Compiles and links. Raises Failure with the command's own words."""
+def prove(root: Path, release: str, beside: Path | None = None) -> None:
+    """Compiles and links in a folder of its own, below `beside` where given. Raises Failure in the command's words."""
     environ = {"PATH": f"{root}/bin:{':'.join(SYSTEM_PATH)}", "CUDA_HOME": str(root), "LC_ALL": "C"}
-    with tempfile.TemporaryDirectory(prefix="gpulaunch-") as folder:
+    with tempfile.TemporaryDirectory(prefix="gpulaunch-", dir=beside) as folder:
         Path(folder, "kernel.cu").write_text(_KERNEL, encoding="utf-8")
         said = _run([f"{root}/bin/nvcc", "--version"], folder, environ)
         if f"release {release}," not in said:
