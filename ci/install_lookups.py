@@ -70,7 +70,9 @@ STAND_INS = {
     ),
     "vllm/platforms.py": "current_platform = None\n",
     "vllm/utils/math_utils.py": "cdiv = None\n",
-    "vllm/utils/torch_utils.py": "PIN_MEMORY = False\n\n\ndef direct_register_custom_op(*words, **more):\n    return None\n",
+    "vllm/utils/torch_utils.py": (
+        "PIN_MEMORY = False\n\n\ndef direct_register_custom_op(*words, **more):\n    return None\n"
+    ),
 }
 _HOW = ("--quiet", "--no-cache-dir", "--no-compile", "--only-binary=:all:", "--disable-pip-version-check")
 
