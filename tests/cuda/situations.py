@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +54,12 @@ SITUATIONS = (WHEEL, SYSTEM, NEITHER, WHEEL_PINNED, SYSTEM_PINNED, NEITHER_PINNE
 
 @dataclass(frozen=True)
 class FoundingHost:
-    """A machine in one of the situations, with the environment that serves."""
+    """A machine in one of the situations, with the environment that serves; `more`: what the caller's shell has set."""
 
     machine: Machine
     target: Path
     situation: Situation
+    more: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def wheels(self) -> Path:
@@ -68,7 +69,7 @@ class FoundingHost:
 
     def outside(self, script: str, *words: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What a script of ours answers in the environment that serves, started from the caller's shell."""
-        callers = {**self.machine.environ(), **(environ or {})}
+        callers = {**self._callers(), **(environ or {})}
         return self._answer(self.target / "bin/python", HERE / script, *words, environ=callers)
 
     def inside(self, script: str, *words: str, engine: str = "command") -> dict[str, Any]:
@@ -77,14 +78,17 @@ class FoundingHost:
 
     def run_inside(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Any command through `gpulaunch env`."""
-        return self.machine.run([*self._launcher("env", "command"), "--", *command])
+        return self.machine.run([*self._launcher("env", "command"), "--", *command], environ=self._callers())
 
     def plan(self, engine: str = "command") -> dict[str, Any]:
         """`--dry-run --json`: what gpulaunch would do. Its exit code is a launch's, which has no GPU here."""
-        done = self.machine.run([*self._launcher(engine, engine), "--dry-run", "--json"])
+        done = self.machine.run([*self._launcher(engine, engine), "--dry-run", "--json"], environ=self._callers())
         assert done.stdout, done.stderr
         plan: dict[str, Any] = json.loads(done.stdout)
         return plan
+
+    def _callers(self) -> dict[str, str]:
+        return {**self.machine.environ(), **self.more}
 
     def _launcher(self, command: str, engine: str) -> list[str | Path]:
         profile = self.machine.folder / f"{engine}.yaml"
@@ -92,7 +96,7 @@ class FoundingHost:
         return [sys.executable, "-m", "launcher", command, "--profile", profile, "--target", self.target]
 
     def _answer(self, *command: str | Path, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
-        done = self.machine.run(command, environ=environ)
+        done = self.machine.run(command, environ=self._callers() if environ is None else environ)
         assert done.returncode == 0, done.stderr
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         return answer
