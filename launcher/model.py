@@ -190,11 +190,24 @@ class HostCompiler:
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryFolder:
-    """One entry of the caller's LD_LIBRARY_PATH, as it stands, with the CUDA and driver libraries in it."""
+    """One entry of the caller's or the profile's LD_LIBRARY_PATH, as it stands, with the CUDA and driver libraries in
+    it.
+    """
 
     path: str
     exists: bool
     libraries: tuple[str, ...] = ()  # file names
+    libcuda: str | None = None  # the true path of its libcuda.so.1: the name behind the links says the version
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemLibrary:
+    """A library where the system keeps it. `cached`: the loader's cache (`ldconfig -p`) knows it."""
+
+    name: str
+    path: str
+    real: str
+    cached: bool
 
 
 # Programs that a library looks for on PATH, directly or with `which`.
@@ -349,7 +362,8 @@ class Facts:
     tools: tuple[Tool, ...] = ()  # what the caller's variables name
     programs: Mapping[str, str | None] = field(default_factory=dict)  # word -> where the child finds it
     host_compilers: tuple[HostCompiler, ...] | None = None  # None: not looked at
-    library_folders: tuple[LibraryFolder, ...] = ()  # the caller's LD_LIBRARY_PATH
+    library_folders: tuple[LibraryFolder, ...] = ()  # LD_LIBRARY_PATH
+    system_libraries: tuple[SystemLibrary, ...] | None = None  # libcuda, NVML, cuDNN; None: could not be asked
     modules: tuple[NativeModule, ...] = ()
     caches: Caches | None = None  # None: not looked at
     driver_mounts: tuple[str, ...] = ()  # folders of LD_LIBRARY_PATH that hold the driver's libraries

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from launcher import findings
 from launcher.checks.command import Command
-from launcher.libcuda import NAME, Loaded, every, is_older
+from launcher.libcuda import NAME, UNCACHED, Loaded, every, is_older
 from launcher.model import Finding
 from launcher.situation import Situation
 
@@ -51,7 +51,7 @@ def _nowhere(situation: Situation) -> Iterator[Finding]:
 
 def _unknown_to_the_cache(found: list[Loaded], command: Command, situation: Situation) -> Iterator[Finding]:
     """Triton asks `ldconfig -p` alone, unless told (triton-lang/triton#1981): where it is told, all is well."""
-    if not found or not situation.has("triton") or any("cache does not know" not in one.how for one in found):
+    if not found or not situation.has("triton") or any(one.how != UNCACHED for one in found):
         return
     told = command.env.get("TRITON_LIBCUDA_PATH")
     make = findings.note if told else findings.warning

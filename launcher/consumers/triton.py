@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from launcher import findings
+from launcher import findings, libcuda
 from launcher.architectures import Release, first_release, order, parse_release, show
 from launcher.consumers.defaults import compiles_nothing as compiles
 from launcher.consumers.defaults import no_floor as floor
@@ -45,7 +45,21 @@ def bundled(version: str | None) -> tuple[Release, Release] | None:
 
 
 def contribute(situation: Situation) -> Iterator[Change | Step | Finding]:
-    """The chosen toolkit's ptxas, only where the bundled one does not know a GPU and that one does."""
+    """Where libcuda lies, and the chosen toolkit's ptxas, each only where Triton does not find its own way."""
+    yield from _where_libcuda_is(situation)
+    yield from _assemblers(situation)
+
+
+def _where_libcuda_is(situation: Situation) -> Iterator[Change]:
+    """It asks `/sbin/ldconfig -p`, then LD_LIBRARY_PATH, not the loader itself (triton-lang/triton#1981)."""
+    found = libcuda.loaded(situation.facts, ":".join(situation.facts.driver_mounts))
+    if found is not None and found.how == libcuda.UNCACHED:
+        folder = found.path.rpartition("/")[0]
+        because = f"{libcuda.NAME} lies in {folder}, which the loader's cache does not know"
+        yield Change(name="TRITON_LIBCUDA_PATH", action="set", value=folder, origin="cuda", because=because)
+
+
+def _assemblers(situation: Situation) -> Iterator[Change | Finding]:
     releases = bundled(situation.version(PACKAGE))
     if releases is None:
         return

@@ -5,9 +5,19 @@ To add a code: one entry in the file of its area. Pure data.
 
 from __future__ import annotations
 
-from launcher.explanations import caches, carrying_out, command_line, doctor, facts, planning, profile, provisioning
+from launcher.explanations import (
+    caches,
+    carrying_out,
+    command_line,
+    doctor,
+    driver,
+    facts,
+    planning,
+    profile,
+    provisioning,
+)
 from launcher.explanations.entry import Explanation
 
-AREAS = (profile, facts, planning, carrying_out, command_line, doctor, provisioning, caches)
+AREAS = (profile, facts, planning, carrying_out, command_line, doctor, provisioning, caches, driver)
 
 CATALOGUE: dict[str, Explanation] = {code: entry for area in AREAS for code, entry in area.EXPLANATIONS.items()}

@@ -19,15 +19,28 @@ _OF_CUDA = re.compile(
 )
 
 
-def on_library_path(environ: Mapping[str, str]) -> tuple[LibraryFolder, ...]:
-    """Every entry of LD_LIBRARY_PATH, in order, each once."""
-    entries = dict.fromkeys(environ["LD_LIBRARY_PATH"].split(":")) if environ.get("LD_LIBRARY_PATH") else {}
-    return tuple(
-        LibraryFolder(
-            path=entry, exists=Path(entry).is_dir(), libraries=_in(Path(entry)) if entry.startswith("/") else ()
-        )
-        for entry in entries
+def on_library_path(environ: Mapping[str, str], wished: str | None = None) -> tuple[LibraryFolder, ...]:
+    """Every entry of the caller's LD_LIBRARY_PATH and of the profile's, in order, each once."""
+    values = [value for value in (environ.get("LD_LIBRARY_PATH"), wished) if value]
+    return tuple(_folder(entry) for entry in dict.fromkeys(entry for value in values for entry in value.split(":")))
+
+
+def _folder(entry: str) -> LibraryFolder:
+    folder = Path(entry)
+    libcuda = folder / "libcuda.so.1"
+    return LibraryFolder(
+        path=entry,
+        exists=folder.is_dir(),
+        libraries=_in(folder) if entry.startswith("/") else (),
+        libcuda=os.path.realpath(libcuda) if entry.startswith("/") and _is_there(libcuda) else None,
     )
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.exists()
+    except OSError:
+        return False
 
 
 def in_wheels(sites: Iterable[Path]) -> tuple[str, ...]:

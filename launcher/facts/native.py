@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 
+from launcher.facts import loader
 from launcher.facts.elf import needed
 from launcher.model import NativeModule, Target
 
@@ -54,29 +53,4 @@ def _where(name: str, sites: list[Path]) -> str | None:
     for folder in in_wheels:
         if os.path.lexists(folder / name):
             return str(folder / name)
-    return _of_the_loader().get(name)
-
-
-@cache
-def _of_the_loader() -> Mapping[str, str]:
-    try:
-        done = subprocess.run(
-            ["ldconfig", "-p"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=10,
-            env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin", "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    return parse(done.stdout.decode("utf-8", "replace"))
-
-
-def parse(said: str) -> dict[str, str]:
-    """`ldconfig -p`: name to path, the first of a name. Pure."""
-    found: dict[str, str] = {}
-    for line in said.splitlines():
-        name, arrow, path = line.strip().partition(" => ")
-        if arrow:
-            found.setdefault(name.split(" ", 1)[0], path)
-    return found
+    return next((path for known, path in loader.known() or () if known == name), None)

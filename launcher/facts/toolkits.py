@@ -38,6 +38,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "curand.h": ("include/curand.h", "targets/*/include/curand.h"),
     "cublasLt.h": ("include/cublasLt.h", "targets/*/include/cublasLt.h"),
     "cuobjdump": ("bin/cuobjdump",),
+    "compat": ("compat/libcuda.so.1",),
 }
 # Where NVIDIA's HPC SDK keeps its toolkits, by machine.
 _HPC_SDK = {"x86_64": "Linux_x86_64", "aarch64": "Linux_aarch64"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from launcher import drivers, host_compilers
+from launcher import drivers, host_compilers, libcuda
 from launcher.architectures import first_release, parse_release, show
 from launcher.consumers import Consumer, installed
 from launcher.model import Toolkit, Verdict
@@ -121,10 +121,11 @@ def _refuses_the_host_compiler(toolkit: Toolkit, situation: Situation) -> Iterat
 
 
 def _needs_a_newer_driver(toolkit: Toolkit, situation: Situation) -> Iterator[str]:
-    release, driver = parse_release(toolkit.release), situation.facts.driver
-    oldest = drivers.too_old_for(driver.version, release[0]) if driver and release else None
-    if oldest and driver:
-        yield f"code of CUDA {toolkit.release} needs driver {oldest} or newer, here is {driver.version}"
+    release = parse_release(toolkit.release)
+    driver = libcuda.driver(situation.facts, situation.profile.env.set.get("LD_LIBRARY_PATH", ""))
+    oldest = drivers.too_old_for(driver, release[0]) if release else None
+    if oldest:
+        yield f"code of CUDA {toolkit.release} needs driver {oldest} or newer, here is {driver}"
 
 
 # The weightiest first: it speaks for all where there is room for one.

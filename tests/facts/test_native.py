@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launcher.facts import native
+from launcher.facts import loader, native
 from launcher.facts.elf import needed
 from launcher.facts.target import read_python
 from tests.facts import elf_files
@@ -68,14 +68,15 @@ def test_a_module_without_cuda_and_one_of_a_package_that_is_not_installed_do_not
     assert native.look(read_python(tmp_path / "bin/python", "--target")) == ()
 
 
-def test_the_loaders_first_path_of_a_name_counts() -> None:
+def test_the_loader_says_every_path_of_a_name_in_its_order() -> None:
     said = """\
 3 libs found in cache `/etc/ld.so.cache'
 \tlibcudart.so.12 (libc6,x86-64) => /usr/local/cuda/lib64/libcudart.so.12
 \tlibcudart.so.12 (libc6,x86-64) => /opt/other/libcudart.so.12
 \tlibz.so.1 (libc6,x86-64) => /lib/libz.so.1
 """
-    assert native.parse(said) == {
-        "libcudart.so.12": "/usr/local/cuda/lib64/libcudart.so.12",
-        "libz.so.1": "/lib/libz.so.1",
-    }
+    assert loader.parse(said) == (
+        ("libcudart.so.12", "/usr/local/cuda/lib64/libcudart.so.12"),
+        ("libcudart.so.12", "/opt/other/libcudart.so.12"),
+        ("libz.so.1", "/lib/libz.so.1"),
+    )
