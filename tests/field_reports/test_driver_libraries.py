@@ -9,7 +9,7 @@ import pytest
 
 from launcher.model import Driver, Facts, LibraryFolder, Severity, SystemLibrary
 from launcher.profile.asked import Asked
-from tests.builders import PACKAGES, SYSTEM_13, asked, change, codes, facts, finding, plan, target
+from tests.builders import PACKAGES, SYSTEM_13, asked, change, codes, facts, finding, plan, target, toolkit
 
 LIB = "/usr/lib/x86_64-linux-gnu"
 OWN = SystemLibrary(name="libcuda.so.1", path=f"{LIB}/libcuda.so.1", real=f"{LIB}/libcuda.so.580.95.05", cached=True)
@@ -81,6 +81,8 @@ def test_r050_molt_44_a_compat_folder_counts_where_the_driver_is_older_and_is_of
     has = replace(SYSTEM_13, parts=(*SYSTEM_13.parts, "compat"))
     offered = finding(plan(bare, replace(old, toolkits=(has,))), "driver-too-old").fix
     assert "LD_LIBRARY_PATH: /usr/local/cuda-13.0/compat" in offered
+    another = replace(toolkit("/usr/local/cuda-12.9", "12.9"), parts=has.parts)
+    assert "compat" not in finding(plan(bare, replace(old, toolkits=(another,))), "driver-too-old").fix
     # A folder that is not there, or that is too old itself, changes nothing.
     for version in (None, "575.57.08"):
         assert "driver-too-old" in codes(plan(*with_compat(version)))
