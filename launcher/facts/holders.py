@@ -46,11 +46,11 @@ def holder_of_flock(file: Path) -> Holder | None:
 
 
 def parse_locks(text: str) -> dict[int, tuple[int, ...]]:
-    """/proc/locks to the holders' pids by inode; those that wait for a lock (`->`) are left out. Pure."""
+    """/proc/locks to the holders' pids by inode; those that wait for one stand a field further (`->`). Pure."""
     found: dict[int, tuple[int, ...]] = {}
     for line in text.splitlines():
         fields = line.split()
-        if len(fields) < 8 or fields[1] == "->":
+        if len(fields) < 8:
             continue
         inode = fields[5].rpartition(":")[2]
         if inode.isdigit() and fields[4].lstrip("-").isdigit():
