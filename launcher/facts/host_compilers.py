@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
+from launcher.facts.asking import ask
 from launcher.model import HostCompiler
 from launcher.paths import SYSTEM_PATH
 
 _NUMBERED = re.compile(r"g\+\+-([0-9]+)")
-_PATIENCE = 10.0  # seconds
 
 
 def look() -> tuple[HostCompiler, ...]:
@@ -42,14 +41,6 @@ def _of_c(path: Path) -> str | None:
 
 def _major(compiler: Path) -> int | None:
     """Asked, not read off its name: an alternative may say otherwise."""
-    try:
-        done = subprocess.run(
-            [str(compiler), "-dumpversion"],
-            capture_output=True,
-            timeout=_PATIENCE,
-            env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    match = re.match(rb"[0-9]+", done.stdout)
-    return int(match[0]) if match and done.returncode == 0 else None
+    said = ask([str(compiler), "-dumpversion"])
+    match = re.match(r"[0-9]+", said.text)
+    return int(match[0]) if match and said.code == 0 else None

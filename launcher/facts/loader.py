@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from launcher.facts.asking import ask
 from launcher.model import SystemLibrary
 
 # The driver's libraries, and cuDNN, whose parts are looked up one by one.
@@ -25,7 +25,6 @@ _USUAL = (
     "/usr/local/nvidia/lib64",
     "/run/opengl-driver/lib",
 )
-_PATIENCE = 10.0  # seconds
 
 
 def look() -> tuple[SystemLibrary, ...] | None:
@@ -49,17 +48,8 @@ def _usual() -> Iterator[SystemLibrary]:
 @cache
 def known() -> tuple[tuple[str, str], ...] | None:
     """Every name and path of the loader's cache, in its order; None where it cannot be asked."""
-    try:
-        done = subprocess.run(
-            ["ldconfig", "-p"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin", "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return parse(done.stdout.decode("utf-8", "replace")) if done.returncode == 0 else None
+    said = ask(["ldconfig", "-p"], with_errors=False)
+    return parse(said.text) if said.code == 0 else None
 
 
 def parse(said: str) -> tuple[tuple[str, str], ...]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+from launcher.facts.asking import PATIENCE, ask
 
 _RELEASE = re.compile(r"release (?P<release>[0-9]+\.[0-9]+)")
 _TOP = re.compile(r"^#\$ TOP=(?P<top>.+)$", re.MULTILINE)
 _HERE = re.compile(r"^#\$ _HERE_=(?P<here>.+)$", re.MULTILINE)
 _EXEC = re.compile(r"^\s*exec\s+(?:-a\s+\S+\s+)?[\"']?(?P<program>[^\"'\s]*/nvcc)[\"']?(?:\s|$)", re.MULTILINE)
-_PATIENCE = 10.0  # seconds for a compiler to say its version
 _DEEPEST = 8  # wrappers of wrappers
 
 
@@ -98,20 +98,10 @@ def _root(compiler: Path) -> str:
 
 
 def _ask(compiler: Path, *arguments: str) -> tuple[str, str | None]:
-    """What it prints, and why it printed nothing. A small environment: NVCC_APPEND_FLAGS would change its answers."""
-    try:
-        done = subprocess.run(
-            [str(compiler), *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_PATIENCE,
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
-            cwd="/",
-        )
-    except subprocess.TimeoutExpired:
-        return "", f"{compiler} does not answer within {_PATIENCE:.0f} s"
-    except OSError as error:
-        return "", f"{compiler} cannot be run: {error.strerror}"
-    text = done.stdout.decode("utf-8", "replace")
-    return text, None if done.returncode == 0 else f"{compiler} ends with exit code {done.returncode}"
+    """What it prints, and why it printed nothing."""
+    said = ask([str(compiler), *arguments], cwd="/")
+    if said.error is not None:
+        return "", f"{compiler} cannot be run: {said.error.strerror}"
+    if said.code is None:
+        return "", f"{compiler} does not come to an end within {PATIENCE:.0f} s or 1 MiB of output"
+    return said.text, None if said.code == 0 else f"{compiler} ends with exit code {said.code}"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
+from launcher.facts.asking import ask
 from launcher.model import Folder, Root, Target, Tool
 
 Answer = Literal["runs", "silent", "fails", "missing", "forbidden", "below-a-file", "no-program"]
@@ -26,7 +26,6 @@ _ASKED_FOR = (
     "lib64/libcudart.so", "lib/libcudart.so", "lib64/libcudart.so.12", "lib64/libcudart.so.13", "lib/libcudart.so.12",
     "lib/libcudart.so.13",
 )  # fmt: skip
-_PATIENCE = 10.0  # seconds
 
 
 # Variables that name a program. Triton runs it at the first kernel (triton 3.6.0 and 3.8.0, `knobs.py`).
@@ -81,24 +80,19 @@ def _nvcc(spelling: str) -> str:
 
 
 def _ask(nvcc: str) -> tuple[Answer, str | None]:
-    try:
-        done = subprocess.run(
-            [nvcc, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE,
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
-        )
-    except FileNotFoundError:
-        return "missing", None
-    except PermissionError:
-        return "forbidden", None
-    except NotADirectoryError:
-        return "below-a-file", None
-    except (OSError, subprocess.TimeoutExpired):
+    said = ask([nvcc, "--version"], with_errors=False)
+    if said.error is not None:
+        return _ERRORS.get(type(said.error), "no-program"), None
+    if said.code is None:
         return "no-program", None
-    if done.returncode:
+    if said.code:
         return "fails", None
-    said = _RELEASE.findall(done.stdout.decode("utf-8", "replace"))
-    return ("runs", said[0]) if said else ("silent", None)
+    releases = _RELEASE.findall(said.text)
+    return ("runs", releases[0]) if releases else ("silent", None)
+
+
+_ERRORS: dict[type[OSError], Answer] = {
+    FileNotFoundError: "missing",
+    PermissionError: "forbidden",
+    NotADirectoryError: "below-a-file",
+}
