@@ -13,6 +13,7 @@ from pathlib import Path
 
 from launcher.caches import VARIABLES
 from launcher.facts.elf import needed
+from launcher.facts.files import below, is_folder, is_there
 from launcher.facts.holders import holder_of_flock, process_with_open_file
 from launcher.model import CachedBuild, CacheFolder, CacheLock, Caches
 from launcher.paths import Places
@@ -34,16 +35,16 @@ class Wanted:
     def workspaces(self) -> Iterator[str]:
         """What FLASHINFER_WORKSPACE_BASE may say in the end, the default last."""
         yield from self.named.get(WORKSPACE, ())
-        yield from (str(place) for place in sorted(Path(self.cache, "jit").glob("*/flashinfer")))
+        yield from (str(place) for place in below(Path(self.cache, "jit"), "*/flashinfer"))
         if self.home:
             yield self.home
 
     def extensions(self) -> Iterator[str]:
         """Where torch's extensions may lie."""
         yield from self.named.get(EXTENSIONS, ())
-        yield from (str(place) for place in sorted(Path(self.cache, "jit").glob("*/torch-extensions")))
+        yield from (str(place) for place in below(Path(self.cache, "jit"), "*/torch-extensions"))
         if self.home:
-            yield from (str(place) for place in sorted(Path(self.home, ".cache/torch_extensions").glob("*")))
+            yield from (str(place) for place in below(Path(self.home, ".cache/torch_extensions"), "*"))
 
 
 def look(asked: Asked | None, environ: Mapping[str, str], places: Places) -> Caches:
@@ -87,7 +88,7 @@ def _folder(path: str, mounts: Mapping[str, str]) -> CacheFolder:
     return CacheFolder(
         path=path,
         file_system=mounts[mount] if mount else None,
-        writable=there.is_dir() and os.access(there, os.W_OK | os.X_OK),
+        writable=is_folder(there) and os.access(there, os.W_OK | os.X_OK),
     )
 
 
@@ -106,7 +107,7 @@ def builds(base: Path) -> Iterator[CachedBuild]:
     """
     top = base / ".cache/flashinfer"
     for pattern in ("*/*/cached_ops/*/build.ninja", "*/cached_ops/*/build.ninja"):
-        for file in sorted(top.glob(pattern)):
+        for file in below(top, pattern):
             said = parse_ninja(_read(file, _HEAD))
             home = said.get("cuda_home")
             compiler = said.get("nvcc", "$cuda_home/bin/nvcc").replace("$cuda_home", home or "")
@@ -119,7 +120,7 @@ def builds(base: Path) -> Iterator[CachedBuild]:
                 cuda_home=home,
                 compiler=compiler,
                 compiler_exists=os.path.exists(compiler),
-                built=library.exists(),
+                built=is_there(library),
                 needs=tuple(name for name in needed(library) if name.startswith("libcudart.so.")),
             )
 
@@ -143,7 +144,7 @@ def _flocks(bases: Iterable[str]) -> Iterator[CacheLock]:
     for base in bases:
         top = Path(base, ".cache/flashinfer")
         for pattern in ("*/*/cached_ops/tmp/*.lock", "*/cached_ops/tmp/*.lock"):
-            for file in sorted(islice(top.glob(pattern), _MOST)):
+            for file in below(top, pattern, _MOST):
                 holder = holder_of_flock(file)
                 if holder is not None:
                     yield CacheLock(
@@ -159,7 +160,7 @@ def _flocks(bases: Iterable[str]) -> Iterator[CacheLock]:
 def _batons(folders: Iterable[str]) -> Iterator[CacheLock]:
     """torch's: the file itself is the lock, and its maker has it open until it removes it (utils/file_baton.py)."""
     for folder in folders:
-        for file in sorted(islice(Path(folder).glob("*/lock"), _MOST)):
+        for file in below(Path(folder), "*/lock", _MOST):
             holder = process_with_open_file(file)
             yield CacheLock(
                 path=str(file),

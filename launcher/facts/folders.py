@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from launcher import findings
+from launcher.facts.files import is_folder
 from launcher.facts.nvcc import examine
 from launcher.model import LOOKED_FOR, Finding, Folder, Target, Toolkit
 from launcher.paths import SYSTEM_PATH
@@ -43,7 +44,7 @@ def _wanted(environ: Mapping[str, str], target: Target | None, asked: tuple[str,
 
 
 def _folder(path: str, origin: Origin, roots: Mapping[str, str]) -> Folder:
-    exists = Path(path).is_dir()
+    exists = is_folder(path)
     readable = exists and os.access(path, os.R_OK | os.X_OK)
     nvcc = str(Path(path, "nvcc")) if readable and os.path.lexists(Path(path, "nvcc")) else None
     return Folder(

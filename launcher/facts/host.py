@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping
 from pathlib import Path
 
+from launcher.facts.files import is_folder
 from launcher.model import Host
 
 
@@ -41,7 +42,7 @@ def _account() -> tuple[str | None, str | None]:
 
 
 def _is_usable(home: str) -> bool:
-    return Path(home).is_dir() and os.access(home, os.W_OK | os.X_OK)
+    return is_folder(home) and os.access(home, os.W_OK | os.X_OK)
 
 
 def _cpus() -> int:

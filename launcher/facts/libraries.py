@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from launcher.facts.files import below, is_folder, is_there
 from launcher.model import LibraryFolder
 
 # CUDA's libraries and the driver's; others in a folder are nobody's business here.
@@ -30,22 +31,15 @@ def _folder(entry: str) -> LibraryFolder:
     libcuda = folder / "libcuda.so.1"
     return LibraryFolder(
         path=entry,
-        exists=folder.is_dir(),
+        exists=is_folder(folder),
         libraries=_in(folder) if entry.startswith("/") else (),
-        libcuda=os.path.realpath(libcuda) if entry.startswith("/") and _is_there(libcuda) else None,
+        libcuda=os.path.realpath(libcuda) if entry.startswith("/") and is_there(libcuda) else None,
     )
-
-
-def _is_there(file: Path) -> bool:
-    try:
-        return file.exists()
-    except OSError:
-        return False
 
 
 def in_wheels(sites: Iterable[Path]) -> tuple[str, ...]:
     """What the target's nvidia wheels carry."""
-    folders = (folder for site in sites for folder in sorted(site.glob("nvidia/*/lib")))
+    folders = (folder for site in sites for folder in below(site, "nvidia/*/lib"))
     return tuple(sorted({name for folder in folders for name in _in(folder)}))
 
 

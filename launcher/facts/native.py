@@ -13,6 +13,7 @@ from pathlib import Path
 
 from launcher.facts import loader
 from launcher.facts.elf import needed
+from launcher.facts.files import below
 from launcher.model import NativeModule, Target
 
 # distribution -> its modules below site-packages. Those that torch's own path does not help.
@@ -39,7 +40,7 @@ def _modules(target: Target) -> Iterator[NativeModule]:
     sites = [Path(site) for site in target.site_packages]
     for package in MODULES.keys() & (target.packages or {}).keys():
         for pattern in MODULES[package]:
-            for file in sorted(file for site in sites for file in site.glob(pattern)):
+            for file in sorted(file for site in sites for file in below(site, pattern)):
                 names = [name for name in needed(file) if _OF_CUDA.fullmatch(name)]
                 if names:
                     yield NativeModule(
@@ -49,7 +50,7 @@ def _modules(target: Target) -> Iterator[NativeModule]:
 
 def _where(name: str, sites: list[Path]) -> str | None:
     """In the target's wheels, or where the system's loader finds it; None: in neither."""
-    in_wheels = (folder for site in sites for folder in sorted(site.glob("nvidia/*/lib")))
+    in_wheels = (folder for site in sites for folder in below(site, "nvidia/*/lib"))
     for folder in in_wheels:
         if os.path.lexists(folder / name):
             return str(folder / name)

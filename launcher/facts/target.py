@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from launcher.facts import libraries, packages, torch
+from launcher.facts.files import below, is_file, is_folder, is_there
 from launcher.model import Target
 from launcher.profile.schema import TargetWish
 
@@ -71,7 +72,7 @@ def _of_the_shell(environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
 
 def read(path: Path, how: str) -> Target:
     """A folder is a prefix with bin/python, a file called python a Python, any other file a program."""
-    if path.is_dir() or not (path.exists() or _PYTHON.fullmatch(path.name)):
+    if is_folder(path) or not (is_there(path) or _PYTHON.fullmatch(path.name)):
         return read_python(path / "bin/python", how)
     return read_python(path, how) if _PYTHON.fullmatch(path.name) else read_program(path, how)
 
@@ -83,7 +84,7 @@ def read_program(path: Path, how: str) -> Target:
         path=str(path),
         how=how,
         bin=str(path.parent),
-        exists=path.exists(),
+        exists=is_there(path),
         executable=os.access(path, os.X_OK),
     )
 
@@ -103,7 +104,7 @@ def read_python(path: Path, how: str) -> Target:
         site_packages=tuple(str(site) for site in sites),
         packages=found,
         torch=torch.read(sites),
-        exists=os.path.lexists(path) and path.exists(),
+        exists=is_there(path),
         executable=os.access(path, os.X_OK),
         readable=readable,
         python_header=_has_header(path, sites),
@@ -118,7 +119,7 @@ def _site_packages(python: Path) -> tuple[tuple[Path, ...], bool]:
     config = _pyvenv(prefix)
     if config.get("include-system-site-packages", "").lower() == "true" and config.get("home"):
         sites += _below(Path(config["home"]).parent)
-    elif not config and not sites and python.is_symlink():
+    elif not config and not sites and os.path.islink(python):
         sites += _below(python.resolve().parent.parent)
     readable = tuple(site for site in dict.fromkeys(sites) if os.access(site, os.R_OK | os.X_OK))
     return readable, len(readable) == len(dict.fromkeys(sites))
@@ -127,17 +128,13 @@ def _site_packages(python: Path) -> tuple[tuple[Path, ...], bool]:
 def _below(prefix: Path) -> Iterator[Path]:
     """`lib/pythonX.Y/site-packages`, and Debian's `dist-packages`, below a prefix."""
     for lib in ("lib", "lib64"):
-        try:
-            versions = sorted((prefix / lib).glob("python3*"))
-        except OSError:
-            continue
-        for version in versions:
+        for version in below(prefix / lib, "python3*"):
             for name in ("site-packages", "dist-packages"):
                 folder = version / name
-                if folder.is_dir() and not (lib == "lib64" and (prefix / "lib64").is_symlink()):
+                if is_folder(folder) and not (lib == "lib64" and os.path.islink(prefix / "lib64")):
                     yield folder
     if str(prefix) == "/usr":
-        yield from (folder for folder in Path("/usr/local/lib").glob("python3*/dist-packages") if folder.is_dir())
+        yield from (folder for folder in below(Path("/usr/local/lib"), "python3*/dist-packages") if is_folder(folder))
 
 
 def _pyvenv(prefix: Path) -> dict[str, str]:
@@ -160,10 +157,10 @@ def _version(sites: tuple[Path, ...], prefix: Path) -> str | None:
 
 def _has_header(python: Path, sites: tuple[Path, ...]) -> bool | None:
     """Python.h beside the base interpreter: Triton builds a small module against it (vllm-project/vllm#27890)."""
-    if not python.exists():
+    if not is_there(python):
         return None
     version = _version(sites, python.parent.parent)
     if version is None:
         return None
     base = python.resolve().parent.parent
-    return any((root / f"include/python{version}/Python.h").is_file() for root in (base, python.parent.parent))
+    return any(is_file(root / f"include/python{version}/Python.h") for root in (base, python.parent.parent))

@@ -7,15 +7,18 @@ step. Malformed values are findings, never exceptions.
 from __future__ import annotations
 
 import os
+import platform
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from launcher import findings
+from launcher.facts.files import below, is_file, is_folder, is_there
 from launcher.facts.nvcc import Compiler, examine
 from launcher.facts.packages import installed
+from launcher.machines import HPC_SDK, below_targets
 from launcher.model import Finding, Target, Toolkit
 from launcher.pinned_wheels import FOLDER, MANIFEST
 
@@ -40,8 +43,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "cuobjdump": ("bin/cuobjdump",),
     "compat": ("compat/libcuda.so.1",),
 }
-# Where NVIDIA's HPC SDK keeps its toolkits, by machine.
-_HPC_SDK = {"x86_64": "Linux_x86_64", "aarch64": "Linux_aarch64"}
+_LOCAL, _OPT, _HPC_SDK = Path("/usr/local"), Path("/opt"), Path("/opt/nvidia/hpc_sdk")
+_TARGETS = "targets/*/"
 _NEWEST_GCC = re.compile(r"^#if\s+.*__GNUC__\s*>\s*(?P<major>[0-9]+)", re.MULTILINE)
 _CUDART_VERSION = re.compile(r"^#define\s+CUDART_VERSION\s+(?P<number>[0-9]+)", re.MULTILINE)
 
@@ -54,6 +57,7 @@ class Surroundings:
     target: Target | None = None
     asked: str | None = None  # cuda.toolkit of the profile, where it is a path
     data: str | None = None  # our data folder, with the toolkits that we made
+    machine: str = field(default_factory=platform.machine)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def look(surroundings: Surroundings) -> tuple[tuple[Toolkit, ...], tuple[Finding
             if isinstance(item, Finding):
                 said.append(item)
                 continue
-            toolkit = _toolkit(item)
+            toolkit = _toolkit(item, surroundings.machine)
             known = found.get(toolkit.root)
             if known is None:
                 found[toolkit.root] = toolkit
@@ -122,7 +126,7 @@ def malformed(value: str) -> str | None:
         return "is relative"
     if not os.path.lexists(value):
         return "does not exist"
-    if not Path(value).is_dir():
+    if not is_folder(value):
         return "is not a folder"
     return None
 
@@ -138,31 +142,41 @@ def _of_nvcc(nvcc: Path, how: str) -> Place:
 
 
 def _from_usual_places(surroundings: Surroundings) -> Iterator[Place | Finding]:
-    usual = (Path("/usr/local/cuda"), *_newest_first(Path("/usr/local").glob("cuda-[0-9]*")), Path("/opt/cuda"))
+    usual = (_LOCAL / "cuda", *_newest_first(below(_LOCAL, "cuda-[0-9]*")), _OPT / "cuda")
     for root in usual:
-        if root.is_dir():
+        if is_folder(root):
             yield Place(f"{root}{_leads_to(root)}", root=root)
 
 
 def _leads_to(root: Path) -> str:
     """Where /usr/local/cuda is a link: which of the others it means."""
-    return f" (a link to {root.resolve()})" if root.is_symlink() else ""
+    return f" (a link to {os.path.realpath(root)})" if os.path.islink(root) else ""
 
 
 def _from_hpc_sdk(surroundings: Surroundings) -> Iterator[Place | Finding]:
-    """`/opt/nvidia/hpc_sdk/Linux_x86_64/25.7/cuda/13.0`."""
-    for folder in _HPC_SDK.values():
-        for nvcc in sorted(Path("/opt/nvidia/hpc_sdk", folder).glob("[0-9]*/cuda/[0-9]*/bin/nvcc"), reverse=True):
+    """`/opt/nvidia/hpc_sdk/Linux_x86_64/25.7/cuda/13.0`, or wherever NVHPC_ROOT leads: its cuRAND and cuBLAS lie in
+    `math_libs`, so that as a root it is mostly incomplete.
+    """
+    folder = HPC_SDK.get(surroundings.machine)
+    releases = _newest_first(below(_HPC_SDK / folder, "[0-9]*")) if folder else []
+    told = surroundings.environ.get("NVHPC_ROOT", "")  # its environment module sets it
+    for release in (*([Path(told)] if told.startswith("/") else []), *releases):
+        for nvcc in _newest_first(below(release, "cuda/[0-9]*/bin/nvcc"), after=release / "cuda"):
             yield Place("NVIDIA's HPC SDK", root=nvcc.parent.parent)
 
 
-def _newest_first(roots: Iterator[Path]) -> list[Path]:
-    return sorted(roots, key=lambda root: [int(part) for part in re.findall(r"[0-9]+", root.name)], reverse=True)
+def _newest_first(paths: Iterable[Path], after: Path | None = None) -> list[Path]:
+    """By the numbers in the name, or in what comes after a folder: 12.10 after 12.9."""
+
+    def numbers(path: Path) -> list[int]:
+        return [int(part) for part in re.findall(r"[0-9]+", str(path.relative_to(after)) if after else path.name)]
+
+    return sorted(paths, key=numbers, reverse=True)
 
 
 def _from_conda(surroundings: Surroundings) -> Iterator[Place | Finding]:
     prefix = surroundings.environ.get("CONDA_PREFIX", "")
-    if prefix.startswith("/") and Path(prefix, "bin/nvcc").exists():
+    if prefix.startswith("/") and is_there(Path(prefix, "bin/nvcc")):
         yield Place("CONDA_PREFIX", root=Path(prefix), kind="conda")
 
 
@@ -177,13 +191,13 @@ def _from_target(surroundings: Surroundings) -> Iterator[Place | Finding]:
     """The wheels of the target: torch's libraries make the folder too, so both halves of a compiler must be there."""
     for site in surroundings.target.site_packages if surroundings.target else ():
         root = Path(site, "nvidia/cu13")
-        if (root / "bin/nvcc").is_file() and (root / "nvvm/bin/cicc").is_file():
+        if is_file(root / "bin/nvcc") and is_file(root / "nvvm/bin/cicc"):
             yield Place("the target's wheels", root=root, kind="wheel")
 
 
 def _from_provisioned(surroundings: Surroundings) -> Iterator[Place | Finding]:
     """Those that were made from wheels: finished ones alone, the newest release first."""
-    made = Path(surroundings.data, FOLDER).glob(f"*/{MANIFEST}") if surroundings.data else iter(())
+    made = below(Path(surroundings.data, FOLDER), f"*/{MANIFEST}") if surroundings.data else []
     for root in _newest_first(manifest.parent for manifest in made):
         yield Place("gpulaunch toolkit add", root=root, kind="provisioned")
 
@@ -195,7 +209,7 @@ def _from_parts_in_target(surroundings: Surroundings) -> Iterator[Place | Findin
             (Path(site, "nvidia/cuda_nvcc"), "the target's CUDA 12 wheels"),
             (Path(site, "torch"), "torch"),
         ):
-            if (root / "bin/ptxas").is_file() and not (root / "bin/nvcc").exists():
+            if is_file(root / "bin/ptxas") and not is_there(root / "bin/nvcc"):
                 yield Place(
                     f"{what}, which bring ptxas alone" if "wheels" in what else "torch's own ptxas",
                     root=root,
@@ -221,9 +235,9 @@ STEPS: tuple[Step, ...] = (
 # A place, looked at
 
 
-def _toolkit(place: Place) -> Toolkit:
+def _toolkit(place: Place, machine: str) -> Toolkit:
     compiler = examine(place.nvcc or Path(place.root or "/", "bin/nvcc"))
-    root = Path(compiler.root) if place.root is None or _leads_elsewhere(place.root, compiler) else place.root.resolve()
+    root = Path(compiler.root) if place.root is None or _leads_elsewhere(place.root, compiler) else _real(place.root)
     kind = _kind(root, place)
     return Toolkit(
         root=str(root),
@@ -231,11 +245,11 @@ def _toolkit(place: Place) -> Toolkit:
         found=(place.how,),
         nvcc=compiler.path if compiler.release else None,
         release=compiler.release,
-        headers_release=_headers_release(root),
-        parts=_parts(root),
+        headers_release=_read_header(root, machine, "cuda_runtime_api.h", parse_cudart_version),
+        parts=_parts(root, machine),
         problem=compiler.problem,
         wheels=_wheels(root) if kind == "wheel" else {},
-        newest_gcc=_newest_gcc(root),
+        newest_gcc=_read_header(root, machine, "crt/host_config.h", parse_newest_gcc),
     )
 
 
@@ -243,7 +257,11 @@ def _leads_elsewhere(root: Path, compiler: Compiler) -> bool:
     """True for a root whose bin/nvcc is a link or wrapper into another one: /usr/local with a wrapper in its bin."""
     if compiler.release is None:
         return False
-    return Path(compiler.root) != root.resolve() and not Path(compiler.path).is_relative_to(root.resolve())
+    return Path(compiler.root) != _real(root) and not Path(compiler.path).is_relative_to(_real(root))
+
+
+def _real(root: Path) -> Path:
+    return Path(os.path.realpath(root))
 
 
 def _kind(root: Path, place: Place) -> Kind:
@@ -251,33 +269,30 @@ def _kind(root: Path, place: Place) -> Kind:
         return "distro"
     if root.parts[-2:] == ("nvidia", "cu13"):
         return "wheel"
-    if (root / "conda-meta").is_dir():
+    if is_folder(root / "conda-meta"):
         return "conda"
     return place.kind
 
 
-def _parts(root: Path) -> tuple[str, ...]:
-    return tuple(name for name, places in PARTS.items() if any(_exists(root, place) for place in places))
+def _parts(root: Path, machine: str) -> tuple[str, ...]:
+    return tuple(
+        name for name, places in PARTS.items() if any(_exists(root, one) for one in _spelt_out(places, machine))
+    )
+
+
+def _spelt_out(places: Iterable[str], machine: str) -> Iterator[str]:
+    """Of `targets`, this machine's folders alone: a toolkit with cross compilers has others."""
+    for place in places:
+        yield from below_targets(machine, place[len(_TARGETS) :]) if place.startswith(_TARGETS) else (place,)
 
 
 def _exists(root: Path, place: str) -> bool:
-    try:
-        return any(True for _ in root.glob(place)) if "*" in place else (root / place).exists()
-    except OSError:
-        return False
+    return bool(below(root, place)) if "*" in place else is_there(root / place)
 
 
-def _headers_release(root: Path) -> str | None:
-    return _read_header(root, "cuda_runtime_api.h", parse_cudart_version)
-
-
-def _newest_gcc(root: Path) -> int | None:
-    return _read_header(root, "crt/host_config.h", parse_newest_gcc)
-
-
-def _read_header(root: Path, name: str, parse: Callable[[str], T | None]) -> T | None:
+def _read_header(root: Path, machine: str, name: str, parse: Callable[[str], T | None]) -> T | None:
     """What a header of the toolkit says, wherever it keeps them (conda: below targets/ alone)."""
-    for header in (root / "include" / name, *sorted(root.glob(f"targets/*/include/{name}"))):
+    for header in (root / "include" / name, *(root / one for one in below_targets(machine, f"include/{name}"))):
         try:
             with header.open(encoding="utf-8", errors="replace") as file:
                 found = parse(file.read(200_000))

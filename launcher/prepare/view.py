@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from launcher.machines import below_targets
 from launcher.model import Step
 from launcher.prepare.driver_functions import DRIVER_FUNCTIONS
 from launcher.prepare.failure import Failure
@@ -64,11 +65,13 @@ def _entries(source: Path) -> Iterator[tuple[str, Link | File]]:
 
 def _headers(source: Path) -> Path:
     """`include`, unless the toolkit's own lie below targets/ alone."""
-    return next(iter(sorted(source.glob("targets/*/include/cuda_runtime.h"))), source / "include/cuda_runtime.h").parent
+    own = [source / folder for folder in below_targets(platform.machine(), "include")]
+    return next((folder for folder in own if (folder / "cuda_runtime.h").exists()), source / "include")
 
 
 def _libraries_of(source: Path) -> Path:
-    return next((library.parent for library in sorted(source.glob("targets/*/lib/libcudart.so*"))), source / "lib")
+    own = [source / folder for folder in (*below_targets(platform.machine(), "lib"), "lib64", "lib")]
+    return next((folder for folder in own if any(folder.glob("libcudart.so*"))), source / "lib")
 
 
 def _libraries(lib: Path) -> Iterator[tuple[str, Link | File]]:

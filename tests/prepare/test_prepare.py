@@ -69,6 +69,28 @@ def test_a_view_adds_what_the_wheels_lack(tmp_path: Path, wheels: Path) -> None:
     assert (view / "include/cuda.h").exists() and (view / "nvvm/bin/cicc").exists()
 
 
+@pytest.mark.parametrize("own", ["targets", "lib64", "lib"])
+def test_a_view_links_this_machines_libraries_and_not_a_cross_compilers(tmp_path: Path, own: str) -> None:
+    mine, other = {"x86_64": ("x86_64-linux", "sbsa-linux"), "aarch64": ("sbsa-linux", "x86_64-linux")}.get(
+        platform.machine(), (None, None)
+    )
+    if mine is None:
+        pytest.skip(f"CUDA has no folder for {platform.machine()}")
+    root = tmp_path / "cuda"
+    library = {"targets": f"targets/{mine}/lib", "lib64": "lib64", "lib": "lib"}[own]
+    headers = f"targets/{mine}/include" if own == "targets" else "include"
+    for folder in (f"targets/{other}/lib", f"targets/{other}/include", library, headers, "bin"):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    (root / "bin/nvcc").touch()
+    for folder, text in ((f"targets/{other}/lib", "other"), (library, "mine")):
+        (root / folder / "libcudart.so.13").write_text(text)
+    for folder, text in ((f"targets/{other}/include", "other"), (headers, "mine")):
+        (root / folder / "cuda_runtime.h").write_text(text)
+    carry_out_steps([step("view", tmp_path / "view", root)])
+    assert (tmp_path / "view/lib64/libcudart.so").read_text() == "mine"
+    assert (tmp_path / "view/include/cuda_runtime.h").read_text() == "mine"
+
+
 def test_the_target_is_never_written_to(tmp_path: Path, wheels: Path) -> None:
     before = snapshot(wheels)
     carry_out_steps([step("view", tmp_path / "cache/view", wheels)])
