@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from launcher.caches import SHARED, Kept
+from launcher.facts.files import below, is_folder
 from launcher.facts.holders import holder_of_flock, users_of
 
 
@@ -19,7 +20,7 @@ def look(cache: str) -> tuple[Kept, ...]:
 
 def _roots(top: Path) -> Iterator[Path]:
     def folders(place: Path) -> list[Path]:
-        return sorted(path for path in place.glob("*") if path.is_dir() and not path.is_symlink())
+        return [path for path in below(place, "*") if is_folder(path) and not os.path.islink(path)]
 
     yield from (path for path in folders(top) if path.name != SHARED)
     yield from folders(top / SHARED)
@@ -33,7 +34,7 @@ def _kept(root: Path) -> Kept:
         except OSError:
             continue
         newest = max(newest, status.st_mtime)
-        if not place.is_dir():
+        if not is_folder(place):
             files += 1
             size += status.st_blocks * 512
     return Kept(
@@ -41,7 +42,7 @@ def _kept(root: Path) -> Kept:
         path=str(root),
         bytes=size,
         files=files,
-        modules=sum(1 for _ in root.glob("flashinfer/.cache/flashinfer/*/*/cached_ops/*/*.so")),
+        modules=len(below(root, "flashinfer/.cache/flashinfer/*/*/cached_ops/*/*.so")),
         last_used=newest,
         used_by=used_by(root),
     )
@@ -49,7 +50,7 @@ def _kept(root: Path) -> Kept:
 
 def used_by(root: Path) -> tuple[str, ...]:
     """Who has it open, mapped, named in the environment or locked, as phrases."""
-    locks = (holder_of_flock(file) for file in sorted(root.rglob("*.lock")))
+    locks = (holder_of_flock(file) for file in below(root, "**/*.lock"))
     holders = (*users_of(root), *(holder for holder in locks if holder))
     return tuple(dict.fromkeys(str(holder) for holder in holders))
 

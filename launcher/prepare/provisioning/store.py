@@ -34,8 +34,10 @@ class Provisioned:
 
 def toolkits(data: str) -> tuple[Provisioned, ...]:
     """Every finished one, by release."""
-    folder = Path(data, FOLDER)
-    found = (read(path) for path in sorted(folder.iterdir())) if folder.is_dir() else ()
+    try:
+        found = [read(path) for path in sorted(Path(data, FOLDER).iterdir())]
+    except OSError:  # there is none, or none that this user could reach
+        return ()
     return tuple(toolkit for toolkit in found if toolkit is not None)
 
 
