@@ -36,6 +36,8 @@ FILES = {
 }
 
 _MEMORY = {"memory": 2**40, "memory_available": 960 * 2**30}
+_DRIVER = "580.95.05"
+_SYSTEM_LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 _LIMITS = (("NOFILE", 1024, 524288), ("MEMLOCK", 8388608, 8388608), ("NPROC", 4126517, 4126517))
 
 
@@ -75,12 +77,14 @@ def with_gpus(facts: dict[str, Any]) -> dict[str, Any]:
         "host": {**facts["host"], "kernel": "6.8.0-90-generic", "pid1": "systemd", "cpus": 128, **_MEMORY},
         "systemd": {**facts["systemd"], "booted": True},
         "gpus": [_gpu(index) for index in range(8)],
-        "driver": {"version": "580.95.05", "cuda": "13.0", "how": "added by hand"},
+        "driver": {"version": _DRIVER, "cuda": "13.0", "how": "added by hand"},
+        "system_libraries": [_driver_library("libcuda"), _driver_library("libnvidia-ml")],
         "limits": [{"name": name, "soft": soft, "hard": hard} for name, soft, hard in _LIMITS]
         + [limit for limit in facts["limits"] if limit["name"] in ("CORE", "STACK")],
         "unknowns": [unknown for unknown in facts["unknowns"] if unknown["subject"] != "gpus"],
         "edited": [
-            "gpus, driver: added by hand: eight RTX PRO 6000 Blackwell; the facts were written where no GPU is",
+            "gpus, driver, system_libraries: added by hand: eight RTX PRO 6000 Blackwell and their driver; the facts were"
+            " written where no GPU is",
             "host.kernel, host.pid1, host.cpus, host.memory*, systemd.booted, limits: those of a server with such GPUs",
         ],
     }
@@ -95,6 +99,17 @@ def _gpu(index: int) -> dict[str, Any]:
         "memory_total": 97887 * 2**20,
         "memory_used": 0,
         "bus_id": f"00000000:{0x11 + 0x10 * index:02X}:00.0",
+    }
+
+
+def _driver_library(name: str) -> dict[str, Any]:
+    """As the driver's packages of Debian and Ubuntu lay it down."""
+    folder = _SYSTEM_LIBRARIES
+    return {
+        "name": f"{name}.so.1",
+        "path": f"{folder}/{name}.so.1",
+        "real": f"{folder}/{name}.so.{_DRIVER}",
+        "cached": True,
     }
 
 
