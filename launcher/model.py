@@ -514,10 +514,50 @@ class Endpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Readiness:
-    """How we know that it answers: the URL must return a 2xx. `timeout` in seconds, 0: none while it lives."""
+    """How we know that it answers: the URL must return a 2xx, then, if asked, the server must generate one token.
+
+    In seconds: `timeout` in any case, `stall` without any progress of log or counters; 0: none while it lives.
+    """
 
     url: str
     timeout: float = 0.0
+    stall: float = 0.0
+    generate: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Liveness:
+    """How we know that a ready server still works: requests run, and no token came for `stall` seconds: it hangs.
+
+    `generate` asks an idle one for a token now and then. `url` is the server's own address, without a path.
+    """
+
+    url: str
+    stall: float
+    generate: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restarts:
+    """What follows an end that nobody asked for: at most `max` new starts, the first after `delay` seconds."""
+
+    policy: Literal["never", "on-failure"] = "never"
+    max: int = 5
+    delay: float = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logging:
+    """How the server's output is kept: a new file at `rotate` bytes, `keep` files of a run; of all runs of a profile
+    at most `total` bytes and none older than `age` seconds (0: no bound). `terminal` pty: the server sees a terminal.
+    """
+
+    rotate: int = 64 << 20
+    keep: int = 8
+    total: int = 4 << 30
+    age: float = 0.0
+    format: Literal["text", "json"] = "text"
+    terminal: Literal["pipe", "pty"] = "pipe"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -555,6 +595,10 @@ class Plan:
     endpoint: Endpoint | None = None
     ready: Readiness | None = None  # None: `ready: none`, READY right after exec
     grace: float = 30.0  # seconds between the leader's TERM and the sweep
+    live: Liveness | None = None  # None: nobody asks a server that is ready
+    restarts: Restarts = field(default_factory=Restarts)
+    logging: Logging = field(default_factory=Logging)
+    gpus: tuple[Gpu, ...] | None = None  # those that the server will see; None: could not be told
     limits: tuple[Limit, ...] = ()  # soft limits to set before exec; `hard` as found
     search_path: tuple[PathEntry, ...] = ()  # PATH entry by entry
     predictions: tuple[Prediction, ...] = ()

@@ -9,7 +9,7 @@ from launcher.checks import CHECKS
 from launcher.checks.command import Command
 from launcher.consumers import installed
 from launcher.engines import ENGINES, Engine
-from launcher.gpu_selection import capabilities
+from launcher.gpu_selection import capabilities, used
 from launcher.model import (
     Change,
     Endpoint,
@@ -18,7 +18,6 @@ from launcher.model import (
     Limit,
     PathEntry,
     Plan,
-    Readiness,
     Request,
     Step,
     TargetUsed,
@@ -35,11 +34,11 @@ from launcher.planning import (
     predicting,
     search_path,
     secrecy,
+    watching,
 )
 from launcher.planning.choosing import choose
 from launcher.planning.repairs import repairs
 from launcher.profile.asked import Asked
-from launcher.profile.schema import Ready
 from launcher.situation import Situation
 
 _NOFILE = 1_048_576  # more makes some libraries walk through every descriptor number
@@ -68,8 +67,12 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
         toolkit=situation.choice,
         findings=_ordered((*asked.findings, *facts.findings, *draft.findings, *checked)),
         endpoint=endpoint,
-        ready=_readiness(situation, engine, endpoint),
-        grace=asked.profile.stop.grace,
+        ready=watching.readiness(situation.profile, engine, endpoint),
+        live=watching.liveness(situation.profile, endpoint),
+        restarts=watching.restarts(situation.profile),
+        logging=watching.logging(situation.profile),
+        grace=situation.profile.stop.grace,
+        gpus=used(situation.profile, facts) if facts.gpus is not None else None,
         limits=_limits(facts),
         search_path=tuple(
             PathEntry(path=entry.path, because=entry.because)
@@ -151,22 +154,6 @@ def _target_used(facts: Facts) -> TargetUsed | None:
     return TargetUsed(
         python=None if is_program else target.path, program=target.path if is_program else None, how=target.how
     )
-
-
-def _readiness(situation: Situation, engine: Engine, endpoint: Endpoint | None) -> Readiness | None:
-    ready = situation.profile.ready
-    if ready == "none":
-        return None
-    timeout = ready.timeout if isinstance(ready, Ready) else 0.0
-    if isinstance(ready, Ready) and ready.url:
-        return Readiness(url=ready.url, timeout=timeout)
-    path = (ready.path if isinstance(ready, Ready) else None) or engine.READY_PATH
-    return Readiness(url=_url(endpoint, path), timeout=timeout) if endpoint and path else None
-
-
-def _url(endpoint: Endpoint, path: str) -> str:
-    host = endpoint.probe_host
-    return f"http://{f'[{host}]' if ':' in host else host}:{endpoint.port}/{path.lstrip('/')}"
 
 
 def _limits(facts: Facts) -> tuple[Limit, ...]:

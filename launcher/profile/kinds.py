@@ -6,6 +6,7 @@ No message repeats a value of a key in which variables are expanded: it may have
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -204,6 +205,18 @@ def _policy(value: Any) -> Any:
     return value
 
 
+def _one_of(*words: str) -> Callable[[Any], Any]:
+    """Exactly one of these words."""
+
+    def judge(value: Any) -> Any:
+        if value not in words:
+            said = short(value) if isinstance(value, str) else called(value)
+            raise wrong(f"expected {' or '.join(words)}, got {said}", f"Write {' or '.join(words)}.")
+        return value
+
+    return judge
+
+
 def _version(value: Any) -> int:
     if isinstance(value, bool) or str(value) != "1":
         said = short(value) if isinstance(value, str) else called(value)
@@ -259,6 +272,8 @@ Url = Annotated[Word, AfterValidator(_url), WithJsonSchema({"type": "string", "p
 Distribution = Annotated[str, BeforeValidator(_distribution), WithJsonSchema({"type": "string"})]
 Specifier = Annotated[AnyText, AfterValidator(_specifier), WithJsonSchema({"type": "string"})]
 Policy = Annotated[str, BeforeValidator(_policy), WithJsonSchema({"enum": ["never", "on-failure"]})]
+LogFormat = Annotated[str, BeforeValidator(_one_of("text", "json")), WithJsonSchema({"enum": ["text", "json"]})]
+Wire = Annotated[str, BeforeValidator(_one_of("pipe", "pty")), WithJsonSchema({"enum": ["pipe", "pty"]})]
 Version = Annotated[int, BeforeValidator(_version), WithJsonSchema({"const": 1})]
 
 Texts = Annotated[tuple[AnyText, ...], BeforeValidator(_listed)]

@@ -20,6 +20,7 @@ from launcher.profile.kinds import (
     Distribution,
     Flag,
     Folders,
+    LogFormat,
     Name,
     Parents,
     PassedNames,
@@ -35,6 +36,7 @@ from launcher.profile.kinds import (
     VariableNames,
     Version,
     Whole,
+    Wire,
     Word,
     called,
     wrong,
@@ -101,18 +103,20 @@ class Ready(Part):
 
     path: Path | None = Field(default=None, description="Joined to the server's address; must return 2xx.")
     url: Url | None = Field(default=None, description="A whole URL; must return 2xx.")
-    generate: Flag = Field(default=False, description="Ready only after one generated token. Not acted on yet.")
-    stall: Seconds | None = Field(
-        default=None, description="Give up without any progress for so long. Not acted on yet."
+    generate: Flag = Field(default=False, description="Ready only after one generated token.")
+    stall: Seconds = Field(
+        default=0.0, description="Give up without any progress of log or counters for so long; 0: never."
     )
     timeout: Seconds = Field(default=0.0, description="Give up after so long in any case; 0: never.")
 
 
 class Live(Part):
-    """Whether a server that is ready still makes progress. Not acted on yet."""
+    """Whether a server that is ready still makes progress."""
 
-    stall: Seconds | None = Field(default=None, description="Without any progress for so long it counts as dead.")
-    generate: Flag = Field(default=False, description="Ask for a token now and then.")
+    stall: Seconds = Field(
+        default=300.0, description="With requests running and no token for so long it counts as hung."
+    )
+    generate: Flag = Field(default=False, description="Ask an idle server for a token now and then.")
 
 
 class Stop(Part):
@@ -122,18 +126,22 @@ class Stop(Part):
 
 
 class Restart(Part):
-    """What happens after an unasked end. Not acted on yet."""
+    """What happens after an unasked end."""
 
     policy: Policy = Field(default="never", description="never, or on-failure: any end that nobody asked for.")
-    max: Whole | None = Field(default=None, description="Give up after so many.")
-    delay: Seconds | None = Field(default=None, description="Before the first one; later ones wait longer.")
+    max: Whole = Field(default=5, description="Give up after so many.")
+    delay: Seconds = Field(default=2.0, description="Before the first one; later ones wait longer.")
 
 
 class Log(Part):
-    """How the log is kept. Not acted on yet."""
+    """How the server's output is kept."""
 
-    rotate: Bytes | None = Field(default=None, description="Begin a new file at this size.")
-    keep: Whole | None = Field(default=None, description="So many files.")
+    rotate: Bytes = Field(default=64 << 20, description="Begin a new file at this size.")
+    keep: Count = Field(default=8, description="So many files of one run.")
+    total: Bytes = Field(default=4 << 30, description="So much for all runs of this profile; 0: no bound.")
+    age: Seconds = Field(default=0.0, description="Logs of ended runs older than this are removed; 0: none.")
+    format: LogFormat = Field(default="text", description="text or json: one object a line.")
+    terminal: Wire = Field(default="pipe", description="pipe, or pty: the server believes that it has a terminal.")
 
 
 def _ready(value: Any) -> str:

@@ -10,7 +10,7 @@ from tests.profile.conftest import Bench, codes, told
 def test_keys_that_are_read_but_not_acted_on_give_one_note_together(bench: Bench) -> None:
     lines = (
         "ready: {path: /health, generate: true, stall: 20m}\nlive: {stall: 5m}\n"
-        "restart: {policy: on-failure, max: 5}\nlog: {rotate: 64MiB, keep: 8}\n"
+        "restart: {policy: on-failure, max: 5}\nlog: {rotate: 64MiB, keep: 3}\n"
     )
     (note,) = bench.asked(lines).findings
     assert (note.code, note.severity.value, note.line) == ("profile-not-yet", "note", 4)
