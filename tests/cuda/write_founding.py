@@ -83,8 +83,7 @@ def with_gpus(facts: dict[str, Any]) -> dict[str, Any]:
         + [limit for limit in facts["limits"] if limit["name"] in ("CORE", "STACK")],
         "unknowns": [unknown for unknown in facts["unknowns"] if unknown["subject"] != "gpus"],
         "edited": [
-            "gpus, driver, system_libraries: added by hand: eight RTX PRO 6000 Blackwell and their driver; the facts were"
-            " written where no GPU is",
+            "gpus, driver, system_libraries: added by hand: eight RTX PRO 6000 Blackwell and their driver",
             "host.kernel, host.pid1, host.cpus, host.memory*, systemd.booted, limits: those of a server with such GPUs",
         ],
     }
