@@ -13,14 +13,15 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from launcher.undisturbed import undisturbed
 
 PATIENCE = 10.0  # seconds
 _KEPT = 1 << 20  # bytes: a cache of libraries is large, a version is not
 _GLANCE = 0.05  # seconds between two looks at whether it has ended
 _ENVIRON = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-_STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def ask(words: Sequence[str], *, cwd: str | None = None, with_errors: bool = Tru
     """What it prints, standard error included where wished."""
     process: subprocess.Popen[bytes] | None = None
     try:
-        with _undisturbed():
+        with undisturbed():
             process = subprocess.Popen(
                 list(words),
                 stdin=subprocess.DEVNULL,
@@ -77,19 +78,9 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> str:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """It leads a session of its own, so this reaches what it started."""
-    with _undisturbed():
+    with undisturbed():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         if process.stdout:
             process.stdout.close()
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """A stop that comes meanwhile is delivered at the end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

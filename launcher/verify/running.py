@@ -14,11 +14,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-_STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+from launcher.undisturbed import undisturbed
+
 _PR_SET_PDEATHSIG = 1
 _KEPT = 65536  # bytes of each stream
 
@@ -60,7 +61,7 @@ def run_all(jobs: Sequence[Job], *, at_once: int, patience: float) -> tuple[Ende
         while waiting or running:
             while waiting and len(running) < at_once:
                 number = waiting.pop(0)
-                with _undisturbed():
+                with undisturbed():
                     started = _start(jobs[number], patience)
                     if isinstance(started, _Running):
                         running[number] = started
@@ -69,7 +70,7 @@ def run_all(jobs: Sequence[Job], *, at_once: int, patience: float) -> tuple[Ende
             for number in _over(running):
                 ended[number] = _end(running.pop(number), patience)
     finally:
-        with _undisturbed():
+        with undisturbed():
             for one in running.values():
                 _end(one, patience)
     return tuple(ended[number] for number in range(len(jobs)))
@@ -137,13 +138,3 @@ def _text(stream: IO[bytes]) -> str:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - _KEPT))
         return stream.read().decode("utf-8", "replace")
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Signals that would stop us wait for a moment."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
