@@ -16,7 +16,11 @@ from launcher.profile.load import load_profile
 from tests.wheel_options import declared, options, sources
 
 # The engines' releases that the profiles were checked against: oldest and newest of the required range.
-CHECKED = {"kimi-k26-dflash": ("sglang", ("0.5.14", "0.5.23")), "qwen3-8b": ("vllm", ("0.33.0",))}
+CHECKED = {
+    "kimi-k26-dflash": ("sglang", ("0.5.14", "0.5.23")),
+    "qwen3-0.6b": ("transformers", ("5.19.0", "5.24.0")),
+    "qwen3-8b": ("vllm", ("0.33.0",)),
+}
 CASES = [(name, engine, version) for name, (engine, versions) in CHECKED.items() for version in versions]
 
 
@@ -96,6 +100,15 @@ def test_vllms_door_is_a_module_that_can_be_run(wheels: Path) -> None:
         assert '__name__ == "__main__"' in archive.read("vllm/entrypoints/cli/main.py").decode()
 
 
+@pytest.mark.wheels
+def test_transformers_door_is_a_module_that_can_be_run_and_its_flags_have_a_no(wheels: Path) -> None:
+    with zipfile.ZipFile(fetched(wheels, "transformers", "5.24.0")) as archive:
+        assert '__name__ == "__main__"' in archive.read("transformers/cli/transformers.py").decode()
+    known = declared(fetched(wheels, "transformers", "5.24.0"), "transformers")
+    assert {"--host", "--port", "--continuous-batching"} <= known
+    assert "--force-model" not in known, "the model is a word of its own, not an option"
+
+
 def test_options_are_read_from_declarations() -> None:
     text = """
 class ServerArgs:
@@ -104,5 +117,8 @@ class ServerArgs:
 def add(parser):
     parser.add_argument("--some_flag", "-s", help="x")
     print("--not-an-option")
+class Serve:
+    def __init__(self, model: Annotated[str, typer.Argument()], log_level: Annotated[str, typer.Option()] = "info"):
+        pass
 """
-    assert set(options(text)) == {"--tp-size", "--some-flag"}
+    assert set(options(text)) == {"--tp-size", "--some-flag", "--log-level"}

@@ -10,6 +10,7 @@ from pathlib import Path
 # Where each engine declares its options: paths inside the wheel.
 SOURCES = {
     "sglang": ("sglang/srt/server_args.py", "sglang/srt/arg_groups/"),
+    "transformers": ("transformers/cli/serve.py",),
     "vllm": ("vllm/engine/arg_utils.py", "vllm/entrypoints/common/cli_args.py"),
 }
 
@@ -36,6 +37,8 @@ def options(text: str) -> Iterator[str]:
                     yield str(argument.value).replace("_", "-")
         if isinstance(node, ast.ClassDef):
             yield from _fields(node)
+        if isinstance(node, ast.FunctionDef):
+            yield from _parameters(node)
 
 
 def _fields(node: ast.ClassDef) -> Iterator[str]:
@@ -43,3 +46,10 @@ def _fields(node: ast.ClassDef) -> Iterator[str]:
     for statement in node.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             yield f"--{statement.target.id.replace('_', '-')}"
+
+
+def _parameters(node: ast.FunctionDef) -> Iterator[str]:
+    """Parameters that typer makes options of: transformers' serve."""
+    for argument in (*node.args.args, *node.args.kwonlyargs):
+        if argument.annotation is not None and "typer.Option(" in ast.unparse(argument.annotation):
+            yield f"--{argument.arg.replace('_', '-')}"

@@ -20,11 +20,12 @@ class Entry:
 
 _SERVE, _LOOK, _AFTER = "Serve", "Look, without changing anything", "Afterwards"
 
-# The first four are engines: their names are those of `launcher.engines.ENGINES`.
+# The first five are engines: their names are those of `launcher.engines.ENGINES`.
 COMMANDS: dict[str, Entry] = {
     "sglang": Entry("launch", _SERVE, "start SGLang from a profile"),
     "vllm": Entry("launch", _SERVE, "start vLLM from a profile"),
     "llamacpp": Entry("launch", _SERVE, "start a llama.cpp server from a profile"),
+    "transformers": Entry("launch", _SERVE, "start a transformers server from a profile"),
     "command": Entry("launch", _SERVE, "start any other server from a profile"),
     "explain": Entry("explain", _LOOK, "what would run, with which toolkit, and why; or what a code means"),
     "check": Entry("check", _LOOK, "every check of a launch, and its exit code"),
@@ -43,7 +44,6 @@ ENGINE_NAMES = tuple(name for name, entry in COMMANDS.items() if entry.module ==
 
 # Names that nothing else may take: they come with a later version.
 RESERVED: tuple[str, ...] = (
-    "transformers",
     "clean", "selftest",
     "import", "compare",
     "ps", "wait", "restart", "runs", "attach", "report", "unit", "sbatch", "completion",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from launcher.engines import command, llamacpp, sglang, vllm
+from launcher.engines import command, llamacpp, sglang, transformers, vllm
 from launcher.model import Change, Endpoint, Finding, Step
 from launcher.situation import Situation
 
@@ -51,5 +51,6 @@ ENGINES: dict[str, Engine] = {
     "sglang": sglang,
     "vllm": vllm,
     "llamacpp": llamacpp,
+    "transformers": transformers,
     "command": command,
 }

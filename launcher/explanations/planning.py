@@ -80,6 +80,16 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="No metadata of its distribution in site-packages.",
         fix="Install it there, or name the right target.",
     ),
+    "serving-extra-missing": Explanation(
+        cause="pip install transformers alone brings no web server: its extra `serving` does.",
+        evidence="The target's packages, beside what transformers' own server imports.",
+        fix="Install transformers[serving] there.",
+    ),
+    "model-on-demand": Explanation(
+        cause="Started without a model, transformers answers /health at once and loads a model at the first request.",
+        evidence="The profile names no model.",
+        fix="Name it, so that ready means that the model is loaded.",
+    ),
     "requirement-unmet": Explanation(
         cause="The profile was written for other versions.",
         evidence="The package metadata in the target.",

@@ -43,7 +43,7 @@ from launcher.profile.kinds import (
 )
 from launcher.profile.scalars import Number
 
-EngineName = Literal["sglang", "vllm", "llamacpp", "command"]
+EngineName = Literal["sglang", "vllm", "llamacpp", "transformers", "command"]
 
 # What an option of the engine may hold: true or false, text (numbers keep their spelling), a list, a mapping (JSON).
 ArgumentValue = bool | str | list[Any] | dict[str, Any]

@@ -13,7 +13,7 @@ from launcher.report.showing import count
 GIB = 1024**3
 
 # Of a target's packages, those that the plan reads; the rest is counted.
-READ = ("sglang", "vllm", "xllamacpp", "torch", "triton", "flashinfer-python", "flashinfer-jit-cache")
+READ = ("sglang", "vllm", "xllamacpp", "transformers", "torch", "triton", "flashinfer-python", "flashinfer-jit-cache")
 
 
 def machine_lines(facts: Facts) -> Iterator[Line]:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from launcher.engines import arguments
+from launcher.engines.transformers import SERVING
 from launcher.model import Endpoint
 from launcher.profile.scalars import Number
-from tests.builders import VENV, asked, facts, plan, target
+from tests.builders import VENV, asked, codes, facts, finding, plan, target
 
 
 def rendered(args: dict[str, object], *, negate: bool = True) -> list[str]:
@@ -149,3 +150,38 @@ def test_a_port_that_is_none_stops_the_launch_rather_than_the_question(port: str
     made = plan(asked(args={"port": port}))
     assert "port-invalid" in {finding.code for finding in made.findings}
     assert made.blocked
+
+
+TRANSFORMERS = {"transformers": "5.24.0", **dict.fromkeys(SERVING, "1")}
+
+
+def test_transformers_takes_the_model_as_its_first_word_and_listens_on_localhost_by_default() -> None:
+    wish = asked(engine="transformers", args={"continuous-batching": True, "compile": False}, gpus={})
+    made = plan(wish, facts(target=target(packages=TRANSFORMERS)))
+    assert made.argv == (
+        f"{VENV}/bin/python", "-m", "transformers.cli.transformers", "serve", "/models/kimi",
+        "--continuous-batching", "--no-compile",
+    )  # fmt: skip
+    assert made.endpoint == Endpoint(host="localhost", port=8000)
+    assert made.ready is not None and made.ready.url == "http://localhost:8000/health"
+    assert not made.blocked and not codes(made) & {"model-on-demand", "serving-extra-missing"}
+
+
+def test_transformers_without_a_model_would_be_ready_with_none_and_a_warning_says_so() -> None:
+    made = plan(asked(engine="transformers", model=None, args={}, gpus={}), facts(target=target(packages=TRANSFORMERS)))
+    assert "model-on-demand" in codes(made) and not made.blocked
+
+
+def test_transformers_without_the_packages_of_its_server_is_told_before_the_start() -> None:
+    lacking = {name: version for name, version in TRANSFORMERS.items() if name not in ("fastapi", "uvicorn")}
+    made = plan(asked(engine="transformers", args={}, gpus={}), facts(target=target(packages=lacking)))
+    assert made.blocked
+    assert "its server needs: fastapi, uvicorn." in finding(made, "serving-extra-missing").message
+    assert "serving-extra-missing" not in codes(plan(asked(engine="transformers"), facts(target=target(packages={}))))
+
+
+def test_transformers_compiles_into_caches_of_the_toolchain_where_torch_and_triton_are() -> None:
+    packages = {**TRANSFORMERS, "torch": "2.14.0", "triton": "3.8.0"}
+    made = plan(asked(engine="transformers", args={}), facts(target=target(packages=packages)))
+    assert "-transformers-5.24.0-" in made.env["TORCHINDUCTOR_CACHE_DIR"]
+    assert made.env["TRITON_CACHE_DIR"].endswith("/shared/triton")

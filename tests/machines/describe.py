@@ -64,6 +64,10 @@ def workstation() -> Facts:
     venv = "/opt/venvs/vllm"
     site = f"{venv}/lib/python3.12/site-packages"
     packages = {"vllm": "0.33.0", "torch": "2.14.0", "triton": "3.8.0", "flashinfer-python": "0.7.2.post1"}
+    packages |= {
+        "transformers": "5.24.0",
+        **dict.fromkeys(("accelerate", "fastapi", "openai", "pydantic", "uvicorn"), "1"),
+    }
     cuda = toolkit("/usr/local/cuda-13.0", "13.0", found=("nvcc on PATH in /usr/local/cuda/bin", "/usr/local/cuda"))
     bin_folder = "/usr/local/cuda/bin"
     return facts(

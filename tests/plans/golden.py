@@ -24,6 +24,8 @@ CASES = (
     ("kimi-k26-dflash", "founding-with-wheel-13.0"),
     ("kimi-k26-dflash", "founding-with-system-13.0"),
     ("kimi-k26-dflash", "laptop"),
+    ("qwen3-0.6b", "workstation"),
+    ("qwen3-0.6b", "laptop"),
     ("qwen3-8b", "workstation"),
     ("qwen3-8b", "laptop"),
 )

@@ -56,6 +56,7 @@ def heads(lines: set[str]) -> set[str]:
 TOOLKIT_LINES = {
     "exit", "strategy", "root", "source", "release", "how", "because", "fits", "unfit", "set", "CUDA_HOME", "CUDA_PATH",
     "CUDA_LIB_PATH", "MAX_JOBS", "PATH", "folder", "hide-root", "note", "warning", "error", "fix",
+    "PyTorch", "Triton", "FlashInfer", "tvm-ffi", "the",  # predictions: "the caller's: ..."
     *(cache.variable for cache in CACHES if not cache.covers_toolkit),
 }  # fmt: skip
 

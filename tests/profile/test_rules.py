@@ -227,13 +227,16 @@ def test_a_model_that_nothing_reads_is_a_warning(bench: Bench) -> None:
     [
         ("name: mine\nengine: vllm\n", "schema: it is missing. Add schema: 1."),
         ("schema: 1\nengine: vllm\n", "name: it is missing. Add name: NAME."),
-        ("schema: 1\nname: mine\n", "engine: it is missing. Add engine: sglang or vllm or llamacpp or command."),
+        (
+            "schema: 1\nname: mine\n",
+            "engine: it is missing. Add engine: sglang or vllm or llamacpp or transformers or command.",
+        ),
         ("schema: 2\nname: mine\nengine: vllm\n", ":1: schema: this gpulaunch knows schema 1, not 2."),
         ("schema: true\nname: mine\nengine: vllm\n", ":1: schema: this gpulaunch knows schema 1, not true."),
         ("schema: 1\nname: a b\nengine: vllm\n", ":2: name: 'a b' can be no name."),
         (
             "schema: 1\nname: mine\nengine: vlm\n",
-            ":3: engine: vlm is not one of sglang, vllm, llamacpp, command. Did you mean",
+            ":3: engine: vlm is not one of sglang, vllm, llamacpp, transformers, command. Did you mean",
         ),
         ("schema: 1\nname: mine\nengine: [vllm]\n", ":3: engine: this is not one of sglang"),
     ],
