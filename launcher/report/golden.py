@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from launcher.errors import worst
-from launcher.model import Change, Finding, Plan, TargetUsed
+from launcher.model import Change, Finding, Plan, Prediction, TargetUsed
+from launcher.report.lookups import called, found_text
 from launcher.report.masking import masked
 from launcher.report.showing import place, visible
 
@@ -32,6 +33,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _section("dropped", (line for change in plan.changes for line in _dropped(change)))
     yield from _section("limits", (f"{limit.name} {limit.soft}" for limit in plan.limits))
     yield from _section("prepare", (f"{step.action} {step.path}: {step.because}" for step in plan.prepare))
+    yield from _section("predictions", (line for prediction in plan.predictions for line in _prediction(prediction)))
     yield from _section("findings", (line for finding in plan.findings for line in _finding(finding)))
 
 
@@ -72,6 +74,12 @@ def _set(change: Change) -> Iterator[str]:
 def _dropped(change: Change) -> Iterator[str]:
     if change.value is None:
         yield f"{change.name}: {change.because}"
+
+
+def _prediction(prediction: Prediction) -> Iterator[str]:
+    yield f"{called(prediction.consumer, prediction.version)}: {found_text(prediction.planned)}"
+    if prediction.consequence:
+        yield f"    the caller's: {found_text(prediction.callers)}; {prediction.consequence}"
 
 
 def _finding(finding: Finding) -> Iterator[str]:

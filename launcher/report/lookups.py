@@ -58,7 +58,12 @@ def _release(found: Found) -> str:
 def _archs(found: Found) -> str:
     if "archs" in found.errors:
         return f"its architectures raise {found.errors['archs']}"
-    check = f", and its check raises {found.errors['check']}" if "check" in found.errors else ""
+    check = f", and {_check(found.errors['check'])}" if "check" in found.errors else ""
     if found.archs is None:
         return check.removeprefix(", and ")
     return f"{' '.join(found.archs) or 'no architecture'}{check}"
+
+
+def _check(outcome: str) -> str:
+    """An exception by its name, or a word such as "off"."""
+    return f"its check raises {outcome}" if outcome[:1].isupper() else f"its check says {outcome}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from launcher.model import Found, Prediction
 from launcher.report.golden import golden
 from tests.report.builders import TOOLKIT, a_change, a_finding, a_plan
 
@@ -34,3 +35,16 @@ def test_the_toolkits_verdicts_and_the_findings_are_in_it() -> None:
 
 def test_a_hidden_compiler_is_said_so() -> None:
     assert "release (no compiler)" in golden(a_plan(toolkit=replace(TOOLKIT, strategy="hide", release=None)))
+
+
+def test_what_each_library_will_find_is_in_it_and_what_the_callers_environment_would_lead_it_to() -> None:
+    prediction = Prediction(
+        consumer="FlashInfer",
+        version="0.6.12",
+        callers=Found(path="/usr/local/cuda", release="12.8", archs=(), errors={"check": "RuntimeError"}),
+        planned=Found(path="/opt/cuda-13.0", release="13.0", archs=("12.0a",)),
+        consequence="nothing works",
+    )
+    text = golden(replace(a_plan(), predictions=(prediction,)))
+    assert "predictions\n  FlashInfer 0.6.12: /opt/cuda-13.0: CUDA 13.0, 12.0a\n" in text
+    assert "      the caller's: /usr/local/cuda: CUDA 12.8, no architecture, and its check raises RuntimeError" in text
