@@ -1,0 +1,42 @@
+"""One start of the server, with everything that watches it until nothing of it is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from launcher.model import Finding
+from launcher.supervise.capture import Capture
+from launcher.supervise.processes import Process
+from launcher.supervise.ready import Probe
+
+NOBODY = Process(0, 0)
+
+
+@dataclass
+class Attempt:
+    """`number` counts from 1. Times are monotonic seconds."""
+
+    number: int
+    leader: Process = NOBODY
+    wait_status: int | None = None  # None: it still runs
+    refused: Finding | None = None  # why it could not even be started
+    stuck: str = ""  # why we ended it
+    ready_at: float | None = None
+    ended_at: float | None = None
+    capture: Capture | None = None
+    probe: Probe | None = None
+    ends: list[Callable[[], None]] = field(default_factory=list)  # what must be told that it is over
+
+    @property
+    def healthy(self) -> float:
+        """Seconds from ready to the end of the leader."""
+        if self.ready_at is None or self.ended_at is None:
+            return 0.0
+        return self.ended_at - self.ready_at
+
+    def stop_watching(self) -> None:
+        """No more questions to it. Does not wait."""
+        for end in self.ends:
+            end()
+        self.ends.clear()
