@@ -34,6 +34,7 @@ class Launch:
     folder: Path
     port: int = field(default_factory=free_port)
     grace: str = "30s"
+    name: str = "test"
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -49,6 +50,11 @@ class Launch:
         }
 
     @property
+    def file(self) -> Path:
+        """Its profile."""
+        return self.folder / f"{self.name}.yaml"
+
+    @property
     def errors(self) -> str:
         """What gpulaunch and the server wrote on standard error so far."""
         return (self.folder / "stderr").read_text(errors="replace")
@@ -61,7 +67,7 @@ class Launch:
     @property
     def run_folder(self) -> Path:
         """The folder of the latest run."""
-        return self.folder / "state/gpulaunch/runs/test/latest"
+        return self.folder / f"state/gpulaunch/runs/{self.name}/latest"
 
     @property
     def log(self) -> bytes:
@@ -75,10 +81,10 @@ class Launch:
 
     def profile(self, *flags: Any, ready: bool = True, ready_timeout: str = "0", **keys: Any) -> Path:
         """Writes the profile of a hostile server with these flags."""
-        path = self.folder / "test.yaml"
+        path = self.file
         tree = {
             "schema": 1,
-            "name": "test",
+            "name": self.name,
             "engine": "command",
             "command": hostile(*(("--port", self.port) if ready else ()), *flags),
             "ready": {"url": f"http://127.0.0.1:{self.port}/health", "timeout": ready_timeout} if ready else "none",
@@ -91,7 +97,7 @@ class Launch:
 
     def command(self, *options: str) -> list[str]:
         """The command line of gpulaunch."""
-        return [sys.executable, "-m", "launcher", "command", "--profile", str(self.folder / "test.yaml"), *options]
+        return [sys.executable, "-m", "launcher", "command", "--profile", str(self.file), *options]
 
     def start(
         self,
@@ -103,11 +109,14 @@ class Launch:
     ) -> Launch:
         """Starts gpulaunch with the hostile server; `before` is a command line that runs it."""
         self.profile(*flags, ready=ready, **keys)
+        return self.run([*before, *self.command()], {**self.environ, **(environ or {})})
+
+    def run(self, command: Sequence[str], environ: Mapping[str, str], **popen: Any) -> Launch:
+        """Starts this command line, with our two files for its streams."""
         with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
             self.process = self.corral.spawn(
-                [*before, *self.command()], stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=self.folder,
-                env={**self.environ, **(environ or {})},
-            )  # fmt: skip
+                command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=self.folder, env=environ, **popen
+            )
         return self
 
     def until(self, words: str, within: float = 20.0) -> Launch:

@@ -9,6 +9,7 @@ whoever started it lose sight of it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import json
 import os
@@ -402,62 +403,39 @@ def take_title(title: bytes) -> None:
 
 def listens(server: Server) -> bool:
     """Answers from now on, in threads that do not hold up the end. False where the port is taken."""
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from socketserver import StreamRequestHandler, ThreadingTCPServer
 
     options = server.options
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if server.hangs:
-                time.sleep(LIFETIME)
-            path = self.path.partition("?")[0]
-            if path == "/health":
-                self.say_health()
-            elif path == "/metrics" and options.metrics is not None:
-                self.answer(200, metrics(server), "text/plain; version=0.0.4")
-            elif path == "/v1/models":
-                self.answer(200, json.dumps({"object": "list", "data": [{"id": "tiny", "object": "model"}]}))
-            else:
-                self.answer(404)
+    class Handler(StreamRequestHandler):
+        """HTTP/1.0, as far as it is needed: http.server would double the time that it takes to start."""
 
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.path not in ("/v1/completions", "/v1/chat/completions", "/generate"):
-                self.answer(404)
-                return
-            if options.generate == "hangs" or server.stalls:
-                time.sleep(LIFETIME)
-            if options.generate == "errs" or not server.ready:
-                self.answer(500, json.dumps({"error": {"message": "the engine is dead"}}))
-                return
-            server.tokens += 1
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            choice = {"index": 0, "text": "x", "finish_reason": "length"}
-            self.answer(200, json.dumps({"model": "tiny", "choices": [choice], "usage": usage}))
+        def handle(self) -> None:
+            words = self.rfile.readline().decode("latin-1").split()
+            self.rfile.read(self.length_of_body())
+            if len(words) >= 2:
+                status, body = answer(server, words[0], words[1].partition("?")[0])
+                head = f"HTTP/1.0 {status} -\r\nContent-Length: {len(body)}\r\nContent-Type: text/plain\r\n\r\n"
+                with contextlib.suppress(OSError):
+                    self.wfile.write(head.encode() + body.encode())
+                    if status == 200 and words[1] == "/health":
+                        server.answered.set()
 
-        def say_health(self) -> None:
-            if options.health == "hangs":
-                time.sleep(LIFETIME)
-            time.sleep(options.health_delay)
-            healthy = server.healthy
-            self.answer(200 if healthy else 503)
-            if healthy:
-                server.answered.set()
+        def length_of_body(self) -> int:
+            length = 0
+            while header := self.rfile.readline().strip():
+                name, _, value = header.partition(b":")
+                length = int(value) if name.lower() == b"content-length" else length
+            return length
 
-        def answer(self, status: int, body: str = "", kind: str = "application/json") -> None:
-            self.send_response(status)
-            if body:
-                self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body.encode())
-            self.wfile.flush()
+    class Listener(ThreadingTCPServer):
+        allow_reuse_address, daemon_threads, request_queue_size = True, True, 128
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Whoever asked is gone: nobody is to be told."""
 
     try:
-        listener = ThreadingHTTPServer((options.host, options.port), Handler)
+        listener = Listener((options.host, options.port), Handler)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
@@ -466,9 +444,37 @@ def listens(server: Server) -> bool:
         while options.port_taken == "hang":
             time.sleep(LIFETIME)
         return False
-    listener.daemon_threads = True
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     return True
+
+
+def answer(server: Server, method: str, path: str) -> tuple[int, str]:
+    """Status and body; it may take for ever."""
+    options = server.options
+    if server.hangs:
+        time.sleep(LIFETIME)
+    if method == "POST" and path in ("/v1/completions", "/v1/chat/completions", "/generate"):
+        return generation(server)
+    if method == "GET" and path == "/health":
+        time.sleep(LIFETIME if options.health == "hangs" else options.health_delay)
+        return (200 if server.healthy else 503), ""
+    if method == "GET" and path == "/metrics" and options.metrics is not None:
+        return 200, metrics(server)
+    if method == "GET" and path == "/v1/models":
+        return 200, json.dumps({"object": "list", "data": [{"id": "tiny", "object": "model"}]})
+    return 404, ""
+
+
+def generation(server: Server) -> tuple[int, str]:
+    """One token, an error, or nothing for ever."""
+    if server.options.generate == "hangs" or server.stalls:
+        time.sleep(LIFETIME)
+    if server.options.generate == "errs" or not server.ready:
+        return 500, json.dumps({"error": {"message": "the engine is dead"}})
+    server.tokens += 1
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    choice = {"index": 0, "text": "x", "finish_reason": "length"}
+    return 200, json.dumps({"model": "tiny", "choices": [choice], "usage": usage})
 
 
 def metrics(server: Server) -> str:
@@ -548,7 +554,7 @@ def text(stream: str, size: int) -> Iterator[bytes]:
     import string
 
     chance = random.Random(stream)
-    letters = "".join(chance.choices(string.ascii_letters + string.digits + "    .,:/", k=1 << 16)).encode()
+    letters = "".join(chance.choices(string.ascii_letters + string.digits + "    .,:/", k=1 << 13)).encode()
     held, left, number = bytearray(), size, 0
     while left > 0:
         while len(held) < min(CHUNK, left):
