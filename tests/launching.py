@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -72,22 +73,26 @@ class Launch:
     @property
     def log(self) -> bytes:
         """The log of the latest run."""
-        return (self.run_folder / "server.log").read_bytes()
+        return unstamped((self.run_folder / "server.log").read_bytes())
 
     @property
     def outcome(self) -> dict[str, Any]:
         """How the latest run ended."""
         return dict(json.loads((self.run_folder / "outcome.json").read_text()))
 
-    def profile(self, *flags: Any, ready: bool = True, ready_timeout: str = "0", **keys: Any) -> Path:
-        """Writes the profile of a hostile server with these flags."""
-        path = self.file
+    def profile(
+        self, *flags: Any, ready: bool | Mapping[str, Any] = True, ready_timeout: str = "0", **keys: Any
+    ) -> Path:
+        """Writes the profile of a hostile server with these flags; `ready` may hold more than its URL."""
+        path, more = self.file, ready if isinstance(ready, Mapping) else {}
         tree = {
             "schema": 1,
             "name": self.name,
             "engine": "command",
             "command": hostile(*(("--port", self.port) if ready else ()), *flags),
-            "ready": {"url": f"http://127.0.0.1:{self.port}/health", "timeout": ready_timeout} if ready else "none",
+            "ready": {"url": f"http://127.0.0.1:{self.port}/health", "timeout": ready_timeout, **more}
+            if ready
+            else "none",
             "stop": {"grace": self.grace},
             **keys,
         }
@@ -103,7 +108,7 @@ class Launch:
         self,
         *flags: Any,
         environ: Mapping[str, str] | None = None,
-        ready: bool = True,
+        ready: bool | Mapping[str, Any] = True,
         before: Sequence[str] = (),
         **keys: Any,
     ) -> Launch:
@@ -139,3 +144,13 @@ class Launch:
         assert self.process is not None
         code = self.process.wait(within)
         return code if code >= 0 else 128 - code
+
+
+def unstamped(log: bytes) -> bytes:
+    """A log without the mark of each line, which every line must have."""
+    lines = log.split(b"\n")[:-1]
+    cut = [
+        re.sub(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (?:out|err|gpulaunch) ", b"", line, count=1) for line in lines
+    ]
+    assert all(len(bare) < len(line) for bare, line in zip(cut, lines, strict=True))
+    return b"".join(line + b"\n" for line in cut)

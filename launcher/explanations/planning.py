@@ -6,6 +6,11 @@ from launcher import errors
 from launcher.explanations.entry import Explanation
 
 EXPLANATIONS: dict[str, Explanation] = {
+    "live-without-address": Explanation(
+        cause="The profile turns `live` on, which reads the server's /metrics, and names no address of the server.",
+        evidence="An engine's address is read from its command line; for engine: command it comes from ready.url.",
+        fix="ready: {url: http://127.0.0.1:PORT/health}, or leave live out.",
+    ),
     "restart-left-to-systemd": Explanation(
         cause="The profile asks for restarts, and gpulaunch is, or may be, the main process of a unit of systemd. Two "
         "layers that restart one server multiply: the inner one uses up its tries, and the outer one begins anew.",

@@ -54,7 +54,7 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
     draft = _environment(situation, engine, request, endpoint)
     checked = [finding for check in CHECKS for finding in check(situation, Command(argv, endpoint, draft.values))]
     restarts = watching.restarts(situation.profile, facts.systemd)
-    checked += watching.restart_findings(restarts)
+    checked += watching.watching_findings(situation.profile, restarts, endpoint)
     assert situation.choice is not None
     return Plan(
         profile=asked.profile.name,

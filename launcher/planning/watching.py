@@ -46,8 +46,14 @@ def restarts(profile: Profile, systemd: Systemd) -> Restarts:
     return Restarts(policy="on-failure", max=wish.max, delay=wish.delay, left_to=left_to)
 
 
-def restart_findings(wanted: Restarts) -> Iterator[Finding]:
-    """A word where the profile asks for what somebody else does."""
+def watching_findings(profile: Profile, wanted: Restarts, endpoint: Endpoint | None) -> Iterator[Finding]:
+    """A word where the profile asks for what somebody else does, or what cannot be done."""
+    if profile.live is not None and endpoint is None:
+        yield findings.warning(
+            "live-without-address",
+            "live is asked for, but where the server listens is not known: nobody will look whether it hangs.",
+            fix="Give ready.url, from which the address is read.",
+        )
     if wanted.left_to:
         yield findings.note(
             "restart-left-to-systemd",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from launcher.capture.capture import Capture
 from launcher.model import Finding
-from launcher.supervise.capture import Capture
 from launcher.supervise.processes import Process
-from launcher.supervise.ready import Probe
 
 NOBODY = Process(0, 0)
 
@@ -25,8 +24,8 @@ class Attempt:
     ready_at: float | None = None
     ended_at: float | None = None
     capture: Capture | None = None
-    probe: Probe | None = None
-    ends: list[Callable[[], None]] = field(default_factory=list)  # what must be told that it is over
+    until_ready: list[Callable[[], None]] = field(default_factory=list)  # ends those who wait for it to be ready
+    until_over: list[Callable[[], None]] = field(default_factory=list)  # ends those who look at it as long as it is
 
     @property
     def healthy(self) -> float:
@@ -35,8 +34,18 @@ class Attempt:
             return 0.0
         return self.ended_at - self.ready_at
 
+    def is_ready(self, at: float) -> None:
+        """From now on."""
+        self.ready_at = at
+        _end(self.until_ready)
+
     def stop_watching(self) -> None:
         """No more questions to it. Does not wait."""
-        for end in self.ends:
-            end()
-        self.ends.clear()
+        _end(self.until_ready)
+        _end(self.until_over)
+
+
+def _end(watchers: list[Callable[[], None]]) -> None:
+    for end in watchers:
+        end()
+    watchers.clear()

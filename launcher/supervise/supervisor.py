@@ -13,17 +13,24 @@ import selectors
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from urllib.parse import urlsplit
 
-from launcher.model import Finding, Outcome, Plan
+from launcher.capture.capture import Capture
+from launcher.capture.run_log import open_run_log
+from launcher.capture.terminal import Say, Terminal
+from launcher.liveness.api_key import api_key
+from launcher.liveness.generate import one_token
+from launcher.liveness.http import origin
+from launcher.liveness.loading import Loading
+from launcher.liveness.watcher import Watched, Watcher
+from launcher.model import Finding, Outcome, Plan, Readiness
 from launcher.runs import Run
 from launcher.secrets import mask
 from launcher.supervise import asking, cgroup, outcomes, port, processes, restarting, run_mark
 from launcher.supervise.attempt import Attempt
-from launcher.supervise.capture import Capture
 from launcher.supervise.family import Family, become_subreaper
 from launcher.supervise.guarding import Guard
 from launcher.supervise.lifecycle import Action, Event, State, Times, begin, step
@@ -37,13 +44,13 @@ from launcher.supervise.releasing import Release, port_is_free
 from launcher.supervise.restarting import Ended, GiveUp, History
 from launcher.supervise.signals import STOPS, Inbox, Received
 from launcher.supervise.spawn import Leader, spawn
-from launcher.supervise.terminal import Say, Terminal
 
 _OFTEN = 1.0  # seconds between looks at the tree for the guard and the run folder
 _SELDOM = 5.0  # the same where nothing changes any more: engines have hundreds of threads, and each is looked at
 _EMPTYING = 0.05  # seconds between looks while the tree is being emptied
 _MORE_TIME = 30.0  # seconds that systemd is asked for while the server loads
 _DRAIN_PATIENCE = 5.0  # seconds for the pipes to end once no process is left
+_TOKEN = 600.0  # seconds for the first token, for which kernels may be compiled
 _NAMED = 5  # processes that are named one by one
 
 
@@ -167,12 +174,19 @@ class Supervisor:
     def _asked_to_stop(self, number: signal.Signals, who: str) -> Iterator[Event]:
         self._asked, event = asking.hear(self._asked, number.name, time.monotonic())
         if event is Event.STOP_ASKED:
-            how = "it is ending already" if self._is_emptying() else f"stopping, at most {self._plan.grace:g} s"
-            self._say(f"{number.name} from {who}: {how}")
+            self._say(f"{number.name} from {who}: {self._answer_to_a_stop()}")
         elif event is Event.HURRY:
             self._say(f"asked again by {who}: ending it at once")
         if event is not None:
             yield event
+
+    def _answer_to_a_stop(self) -> str:
+        match self._life.state:
+            case State.SWEEPING | State.KILLING | State.RELEASING:
+                return "it is ending already"
+            case State.RESTING:
+                return "not started again"
+        return f"stopping, at most {self._plan.grace:g} s"
 
     # ----------------------------------------------------------------------------------------------------------------
     # What a step says
@@ -220,7 +234,7 @@ class Supervisor:
         if self._plan.ready is None:
             self._step(Event.READY)
         else:
-            self._watch_start()
+            self._watch_start(self._plan.ready)
 
     def _hindrance(self) -> Finding | None:
         """What keeps a later start from being tried; before the first one it was asked already."""
@@ -228,9 +242,10 @@ class Supervisor:
         return found[0] if found else None
 
     def _announce_ready(self) -> None:
-        self._attempt.ready_at = time.monotonic()
+        self._attempt.is_ready(time.monotonic())
+        self._watch_life()
         url = self._plan.ready.url if self._plan.ready else ""
-        self._run.event("ready", url=url)
+        self._run.event("ready", url=url, attempt=self._attempt.number)
         self._notifier.ready(f"ready: {url}" if url else "running")
         if url:
             self._say(f"ready: {url}")
@@ -243,7 +258,7 @@ class Supervisor:
 
     def _dump_stacks(self) -> None:
         """Where it hangs, into the log, before it is ended."""
-        self._post(Event.DUMPED)
+        self._poster(Event.DUMPED)("")
 
     def _signal_rest(self, number: signal.Signals) -> None:
         left = self._family.left()
@@ -262,12 +277,11 @@ class Supervisor:
         self._attempt.stop_watching()
         self._reap()
         if self._attempt.refused is not None:
-            self._post(Event.NO_MORE)
+            self._poster(Event.NO_MORE)("")
             return
         waits = [self._drain, *([port_is_free(self._plan.endpoint)] if self._plan.endpoint else [])]
-        number = self._attempt.number
-        release = Release(waits, lambda held: self._posts.post((number, Event.NO_MORE, "; ".join(held))))
-        self._attempt.ends.append(release.stop)
+        free = self._poster(Event.NO_MORE)
+        self._attempt.until_over.append(Release(waits, lambda held: free("; ".join(held))).stop)
 
     def _drain(self, until: float, stopped: threading.Event) -> str | None:
         """The rest of the server's output."""
@@ -275,10 +289,6 @@ class Supervisor:
         if capture is not None and not capture.finish(_DRAIN_PATIENCE):
             return "a process beyond our reach still holds the server's output"
         return None
-
-    def _post(self, event: Event, words: str = "") -> None:
-        """Something that happened to this attempt; from any thread."""
-        self._posts.post((self._attempt.number, event, words))
 
     # ----------------------------------------------------------------------------------------------------------------
     # Another try
@@ -364,18 +374,48 @@ class Supervisor:
             leader.stdout: Terminal(1, "standard output", self._say),
             leader.stderr: Terminal(2, "standard error", self._say),
         }
-        capture = Capture(terminals, self._run.open_log(), self._plan.secrets, self._say)
+        log = open_run_log(self._run, self._plan.logging, self._say)
+        capture = Capture(terminals, log, self._plan.secrets, self._say)
         capture.start()
         return capture
 
-    def _watch_start(self) -> None:
-        """Asks whether it is ready."""
-        assert self._plan.ready is not None
-        answered = partial(self._posts.post, (self._attempt.number, Event.READY, ""))
-        probe = Probe(self._plan.ready.url, answered, self._answers_itself)
+    def _watch_start(self, ready: Readiness) -> None:
+        """Asks whether it is ready, and looks whether it is still at it."""
+        attempt, key = self._attempt, api_key(self._plan.argv, self._plan.env)
+        probe = Probe(
+            ready.url,
+            partial(self._posts.post, (attempt.number, Event.READY, "")),
+            self._answers_itself,
+            key=key,
+            token=partial(one_token, origin(ready.url), key, timeout=_TOKEN) if ready.generate else None,
+            say=self._say,
+        )
         probe.start()
-        self._attempt.ends.append(probe.stop)
+        attempt.until_ready.append(probe.stop)
+        if ready.stall:
+            loading = Loading(
+                ready.stall,
+                lambda: [process.pid for process in self._family.left()],
+                lambda: attempt.capture.moved_at if attempt.capture else 0.0,
+                self._poster(Event.STUCK),
+            )
+            attempt.until_ready.append(loading.stop)
         self._notifier.status(f"loading: {self._plan.profile}")
+
+    def _watch_life(self) -> None:
+        """Looks whether it still works, if the profile wants that."""
+        live = self._plan.live
+        if live is None:
+            return
+        key = api_key(self._plan.argv, self._plan.env)
+        watched = Watched(self._plan.engine, live.url, key, live.stall, live.generate)
+        watcher = Watcher(watched, self._poster(Event.STUCK), self._say)
+        self._attempt.until_over.append(watcher.stop)
+
+    def _poster(self, event: Event) -> Callable[[str], None]:
+        """Posts that this happened to the present attempt, whatever comes after it; from any thread."""
+        number = self._attempt.number
+        return lambda words: self._posts.post((number, event, words))
 
     def _answers_itself(self) -> bool:
         """False if somebody else is known to listen at the port: two that were started at once saw it free, both.
