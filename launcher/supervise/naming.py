@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from launcher.secrets import MASK, is_secret_name, mask_urls
@@ -13,6 +14,20 @@ LONGEST = 120  # characters
 def command_of(pid: int) -> str:
     """A process's command; empty if it is gone."""
     return shown(command_line(pid))
+
+
+def user_of(pid: int) -> str:
+    """The name of a process's user, or its number; empty if it is gone."""
+    import pwd
+
+    try:
+        uid = os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return ""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def shown(words: Iterable[str]) -> str:
