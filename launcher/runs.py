@@ -25,6 +25,15 @@ from launcher.private_files import make_private, open_private, write_private
 LOG = "server.log"
 _STAMP = "%Y%m%dT%H%M%SZ"
 
+
+def log_files(folder: Path) -> tuple[Path, ...]:
+    """The files of a run's log, the oldest first: `server.log.2`, `server.log.1`, `server.log`."""
+    numbered = ((int(path.suffix[1:]), path) for path in folder.glob(f"{LOG}.*") if path.suffix[1:].isdecimal())
+    older = [path for _, path in sorted(numbered, reverse=True)]
+    current = folder / LOG
+    return (*older, current) if current.exists() else tuple(older)
+
+
 Identity = tuple[int, int]  # a pid and the start time of its process
 
 

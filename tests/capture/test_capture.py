@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from launcher.supervise.capture import Capture
-from launcher.supervise.terminal import Terminal
+from launcher.capture.capture import Capture
+from launcher.capture.terminal import Terminal
 from tests.helpers import eventually
 from tests.hostiles import hostile
 from tests.launching import Launch

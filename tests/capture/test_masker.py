@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launcher.supervise.masker import Masker
+from launcher.capture.masker import Masker
 
 SECRET = "sk-0123456789abcdef"
 
