@@ -84,5 +84,5 @@ def test_values_of_secret_variables_are_handed_on_for_masking(bench: Bench) -> N
 
 
 def test_several_notes_keep_their_codes(bench: Bench) -> None:
-    asked = bench.asked("model: $HOME/x\nargs: {api-key: abc}\nlive: {stall: 1m}\n")
+    asked = bench.asked("model: $HOME/x\nargs: {api-key: abc}\nlog: {keep: 3}\n")
     assert sorted(codes(asked.findings)) == ["profile-bare-dollar", "profile-clear-secret", "profile-not-yet"]
