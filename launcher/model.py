@@ -645,4 +645,6 @@ class Outcome:
     log: str | None = None
     last_lines: tuple[str, ...] = ()
     swept: int = 0  # descendants that had to be ended after the leader
+    fix: str | None = None  # after a failure: what to do, a sentence
+    failure: str | None = None  # and its class, `launcher.causes.classes.Failure`
     attempts: int = 1  # starts, the first one counted
