@@ -29,10 +29,14 @@ class Stopped(BaseException):
 
 
 def listen() -> None:
-    """From now on. A hang-up that was ignored when we were started (nohup) stays ignored."""
+    """From now on. A hang-up that was ignored when we were started (nohup) stays ignored; INT and QUIT do not: every
+    shell without job control ignores them for `gpulaunch ... &`, and the supervisor hears them later, too.
+    """
     for number in _CODES:
-        if signal.getsignal(number) is not signal.SIG_IGN:
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextlib.contextmanager

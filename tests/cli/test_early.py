@@ -12,11 +12,17 @@ from tests.helpers import eventually
 from tests.launching import Launch
 from tests.survivors import Corral
 
+# What a shell without job control does for `gpulaunch ... &`.
+IN_THE_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
+
 
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)]
 )
-def test_a_signal_while_it_plans_is_a_stop(tmp_path: Path, number: signal.Signals, code: int) -> None:
+@pytest.mark.parametrize("before", [(), IN_THE_BACKGROUND], ids=["", "in-the-background"])
+def test_a_signal_while_it_plans_is_a_stop(
+    tmp_path: Path, number: signal.Signals, code: int, before: tuple[str, ...]
+) -> None:
     """Planning waits for an nvcc that does not answer: the moment can be met."""
     nvcc = tmp_path / "cuda/bin/nvcc"
     nvcc.parent.mkdir(parents=True)
@@ -28,7 +34,7 @@ def test_a_signal_while_it_plans_is_a_stop(tmp_path: Path, number: signal.Signal
         environ = {**launch.environ, "PATH": f"{nvcc.parent}:/usr/bin:/bin"}
         with (tmp_path / "stderr").open("wb") as err:
             launch.process = corral.spawn(
-                launch.command(), stdout=err, stderr=err, stdin=subprocess.DEVNULL, env=environ
+                [*before, *launch.command()], stdout=err, stderr=err, stdin=subprocess.DEVNULL, env=environ
             )
         eventually((tmp_path / "asked").exists, what="gpulaunch asks the nvcc")
         assert launch.signal(number).wait() == code
