@@ -3,9 +3,9 @@
 `signatures.yaml` is the data, `recognising` watches the output, `evidence/` looks at the kernel's counters and log,
 `concluding` makes one cause, one fix and one class of it all.
 
-    recogniser = Recogniser()                   # loads the signatures when it is first fed
-    recogniser.feed(text)                       # whole plain lines, from the capture's thread
-    recogniser.survived()                       # on READY: what was said so far did no harm
-    recogniser.dead                             # said to be dead, though it may live: end it (R090)
-    conclude(end, recogniser.first(), ...)      # Conclusion(cause, fix, failure)
+    inquiry = Inquiry(cgroup)                   # before spawn
+    inquiry.recogniser.feed(text)               # whole plain lines, from the capture's thread
+    inquiry.recogniser.survived()               # on READY: what was said so far did no harm
+    inquiry.recogniser.dead                     # said to be dead, though it may live: end it (vllm-project/vllm#54553)
+    inquiry.conclude(End(...), plan, pids)      # Conclusion(cause, fix, failure), can_heal, poisoned
 """

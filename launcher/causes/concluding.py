@@ -68,6 +68,11 @@ class Conclusion:
         """True if the same command may work the next time."""
         return can_heal(self.failure)
 
+    @property
+    def poisoned(self) -> bool:
+        """True if a cache of compiled kernels is to blame: moved aside, a restart heals."""
+        return self.failure is Failure.CACHE
+
 
 def conclude(
     end: End,
