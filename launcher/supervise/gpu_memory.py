@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from launcher import findings
+from launcher.model import Finding
 from launcher.supervise import processes
 from launcher.supervise.naming import command_of, user_of
 from launcher.supervise.processes import Process
@@ -104,14 +106,26 @@ def await_release(
             return held
 
 
-def memory_is_back(members: Callable[[], Collection[Process]]) -> Callable[[float, threading.Event], str | None]:
+def memory_is_back(members: Collection[Process]) -> Callable[[float, threading.Event], str | None]:
     """A wait for `releasing.Release`. `members` are all processes that the server ever had."""
 
     def wait(until: float, stopped: threading.Event) -> str | None:
-        held = await_release(members(), until, stopped.wait)
+        held = await_release(members, until, stopped.wait)
         return None if stopped.is_set() or not held else f"not given back: {listed(held)}"
 
     return wait
+
+
+def not_back(members: Collection[Process]) -> Finding | None:
+    """An error while memory of processes that have ended is not given back: another start would end without any."""
+    held = held_by(members, look())
+    if not held:
+        return None
+    return findings.error(
+        "gpu-held",
+        f"GPU memory of the server that ended is not given back: {listed(held)}.",
+        fix="Wait, or end that process; if none is there, nvidia-smi --gpu-reset, or a reboot, frees it.",
+    )
 
 
 def listed(held: Iterable[Held]) -> str:

@@ -21,7 +21,8 @@ def unavailable() -> str | None:
 def build(folder: Path) -> Path:
     """The folder with the library, for LD_LIBRARY_PATH."""
     folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "libnvidia-ml.so.1", SOURCE], check=True)
+    for name, source in (("libnvidia-ml.so.1", SOURCE), ("libcuda.so.1", "/dev/null")):  # a driver has both
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / name, "-x", "c", source], check=True)
     return folder
 
 
