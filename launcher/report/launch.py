@@ -58,7 +58,8 @@ def outcome(ended: Outcome) -> Iterator[Line]:
         yield Line("the server's last lines:", style="dim")
         yield from (Line(line, indent=2, whole=True) for line in last)
         for words, meaning in MISLEADING.items():
-            if any(words in line for line in ended.last_lines):
+            # Where the cause is known it says so itself, with this machine's numbers (`launcher.causes.founding`).
+            if ended.failure is None and any(words in line for line in ended.last_lines):
                 yield Line(meaning, lead="cause:", lead_style="bold")
     if ended.log:
         yield Line(ended.log, lead="log:", whole=True)
@@ -70,3 +71,5 @@ def outcome(ended: Outcome) -> Iterator[Line]:
         lead="ended:" if started else "not started:",
         lead_style="bold green" if ended.requested else "bold red",
     )
+    if ended.fix and not ended.requested:
+        yield Line(ended.fix, lead="fix:", lead_style="bold")
