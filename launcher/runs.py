@@ -48,6 +48,11 @@ class Run:
     findings: tuple[Finding, ...] = ()
 
     @property
+    def instance(self) -> str:
+        """The name that `gpulaunch stop` takes."""
+        return self.marks.get("GPULAUNCH_INSTANCE", self.profile)
+
+    @property
     def log_path(self) -> Path | None:
         """Where the server's output is kept."""
         return self.folder / LOG if self.folder else None
@@ -109,10 +114,25 @@ class Recorded:
             return None
 
 
-def open_run(profile: str, places: Places, document: Mapping[str, Any], *, now: datetime | None = None) -> Run:
-    """A new run with its folder; a warning and no folder where the state cannot be written."""
+def new_id() -> str:
+    """A run's id: eight hexadecimal digits."""
+    return randomness.token_hex(4)
+
+
+def open_run(
+    profile: str,
+    places: Places,
+    document: Mapping[str, Any],
+    *,
+    run_id: str | None = None,
+    instance: str | None = None,
+    now: datetime | None = None,
+) -> Run:
+    """A new run with its folder; a warning and no folder where the state cannot be written. `instance`: the profile's
+    name unless given.
+    """
     started = now or _now()
-    run_id = randomness.token_hex(4)
+    run_id = run_id or new_id()
     folder: Path | None = Path(places.state, "runs", profile, f"{started.strftime(_STAMP)}-{run_id}")
     said: tuple[Finding, ...] = ()
     try:
@@ -123,7 +143,7 @@ def open_run(profile: str, places: Places, document: Mapping[str, Any], *, now: 
     except OSError as error:
         said = (_unwritable(folder, error),)
         folder = None
-    marks = {"GPULAUNCH_RUN_ID": run_id, "GPULAUNCH_PROFILE": profile, "GPULAUNCH_INSTANCE": profile}
+    marks = {"GPULAUNCH_RUN_ID": run_id, "GPULAUNCH_PROFILE": profile, "GPULAUNCH_INSTANCE": instance or profile}
     if folder is not None:
         marks["GPULAUNCH_RUN_DIR"] = str(folder)
     return Run(run_id=run_id, profile=profile, folder=folder, marks=marks, findings=said)

@@ -49,10 +49,12 @@ def not_started(finding: Finding) -> Ending:
     return Ending(finding.exit_code, f"{finding.message} {finding.fix}")
 
 
-def judge(life: Life, wait_status: int | None, stopped_by: str | None, stuck: str = "") -> Ending:
+def judge(
+    life: Life, wait_status: int | None, stopped_by: str | None, stuck: str = "", why: str | None = None
+) -> Ending:
     """The ending of a life: asked for, ended by us, or unasked.
 
-    `stopped_by` is the name of the first signal to us, `stuck` what we ended it for.
+    `stopped_by` is the name of the first signal to us, `stuck` what we ended it for, `why` what is known of the cause.
     """
     child = describe_child(wait_status)
     code = _exit_code(wait_status or 0)
@@ -65,11 +67,12 @@ def judge(life: Life, wait_status: int | None, stopped_by: str | None, stuck: st
     if life.stuck:
         return Ending(errors.OUT_OF_TIME, f"{stuck}; the server was stopped")
     when = "after it was ready" if life.was_ready else "before it was ready"
+    because = f": {why}" if why else ""
     if code == 0:
-        return Ending(errors.FAILED, f"the server ended with exit 0 {when}, though nobody asked it to")
+        return Ending(errors.FAILED, f"the server ended with exit 0 {when}, though nobody asked it to{because}")
     if code > 0:
-        return Ending(code, f"the server ended with {child} {when}", of_child=True)
-    return Ending(128 - code, f"the server was ended by {child} {when}", of_child=True)
+        return Ending(code, f"the server ended with {child} {when}{because}", of_child=True)
+    return Ending(128 - code, f"the server was ended by {child} {when}{because}", of_child=True)
 
 
 def _exit_code(wait_status: int) -> int:

@@ -21,6 +21,10 @@ from urllib.parse import urlsplit
 from launcher.capture.capture import Capture
 from launcher.capture.run_log import open_run_log
 from launcher.capture.terminal import Say, Terminal
+from launcher.causes import stack_dump
+from launcher.causes.classes import Failure
+from launcher.causes.concluding import Conclusion, End
+from launcher.errors import TRY_AGAIN
 from launcher.liveness.api_key import api_key
 from launcher.liveness.generate import one_token
 from launcher.liveness.http import origin
@@ -31,7 +35,9 @@ from launcher.runs import Run
 from launcher.secrets import mask
 from launcher.supervise import asking, cgroup, outcomes, port, processes, restarting, run_mark
 from launcher.supervise.attempt import Attempt
+from launcher.supervise.examining import Examination
 from launcher.supervise.family import Family, become_subreaper
+from launcher.supervise.gpu_memory import memory_is_back, not_back
 from launcher.supervise.guarding import Guard
 from launcher.supervise.lifecycle import Action, Event, State, Times, begin, step
 from launcher.supervise.naming import command_of
@@ -131,6 +137,10 @@ class Supervisor:
         for number, event, words in self._posts.read():
             if number == self._attempt.number:  # what watched an earlier start may be late
                 self._learn(event, words)
+        if self._life.state in (State.STARTING, State.READY):
+            dead = self._attempt.dead_and_there(time.monotonic())
+            if dead:
+                self._learn(Event.STUCK, dead)
         self._tell(time.monotonic())
         if self._life.deadline is not None and time.monotonic() >= self._life.deadline:
             self._step(Event.TIME_UP)
@@ -220,6 +230,7 @@ class Supervisor:
     def _start(self) -> None:
         """The next attempt. One that cannot be started ends like one whose leader is gone at once."""
         self._attempt = attempt = Attempt(self._attempt.number + 1)
+        attempt.examination = Examination(self._plan, self._cgroup)
         leader = self._hindrance() or spawn(self._plan, {**self._plan.env, **self._run.marks}, self._cgroup)
         if isinstance(leader, Finding):
             attempt.refused = leader
@@ -230,7 +241,7 @@ class Supervisor:
         self._family.known.add(attempt.leader)
         self._tell(time.monotonic(), force=True)
         self._run.event("started", pid=leader.pid, attempt=attempt.number)
-        attempt.capture = self._capture(leader)
+        attempt.capture = self._capture(leader, attempt.examination)
         if self._plan.ready is None:
             self._step(Event.READY)
         else:
@@ -238,8 +249,10 @@ class Supervisor:
 
     def _hindrance(self) -> Finding | None:
         """What keeps a later start from being tried; before the first one it was asked already."""
-        found = port.port_findings(self._plan.endpoint) if self._attempt.number > 1 else ()
-        return found[0] if found else None
+        if self._attempt.number == 1:
+            return None
+        found = port.port_findings(self._plan.endpoint)
+        return found[0] if found else not_back(self._family.known) if self._plan.gpus else None
 
     def _announce_ready(self) -> None:
         self._attempt.is_ready(time.monotonic())
@@ -249,7 +262,7 @@ class Supervisor:
         self._notifier.ready(f"ready: {url}" if url else "running")
         if url:
             self._say(f"ready: {url}")
-            self._say(f"try: curl {self._try_url(url)}    stop: Ctrl-C or gpulaunch stop {self._plan.profile}")
+            self._say(f"try: curl {self._try_url(url)}    stop: Ctrl-C or gpulaunch stop {self._run.instance}")
 
     def _try_url(self, url: str) -> str:
         """What every OpenAI-compatible engine answers; of any other server we know only what it is asked for."""
@@ -257,8 +270,21 @@ class Supervisor:
         return url if self._plan.engine == "command" else f"{parts.scheme}://{parts.netloc}/v1/models"
 
     def _dump_stacks(self) -> None:
-        """Where it hangs, into the log, before it is ended."""
-        self._poster(Event.DUMPED)("")
+        """Where it hangs, into the log, before it is ended. In a thread: py-spy may take its time."""
+        pids = [process.pid for process in self._family.left()]
+        dumped = self._poster(Event.DUMPED)
+
+        def dump() -> None:
+            found = stack_dump.dump(pids, self._plan.env.get("PATH", ""))
+            self._note(found.text or f"no stacks: {found.problem}")
+            dumped("" if found.text else f"no stacks of the server: {found.problem}")
+
+        threading.Thread(target=dump, name="dump", daemon=True).start()
+
+    def _note(self, text: str) -> None:
+        """Lines of our own in the server's log."""
+        if self._attempt.log is not None:
+            self._attempt.log.note(mask(text, self._plan.secrets))
 
     def _signal_rest(self, number: signal.Signals) -> None:
         left = self._family.left()
@@ -279,7 +305,9 @@ class Supervisor:
         if self._attempt.refused is not None:
             self._poster(Event.NO_MORE)("")
             return
-        waits = [self._drain, *([port_is_free(self._plan.endpoint)] if self._plan.endpoint else [])]
+        waits = [self._drain, self._examine, *([port_is_free(self._plan.endpoint)] if self._plan.endpoint else [])]
+        if self._plan.gpus:
+            waits.append(memory_is_back(tuple(self._family.known)))
         free = self._poster(Event.NO_MORE)
         self._attempt.until_over.append(Release(waits, lambda held: free("; ".join(held))).stop)
 
@@ -288,6 +316,19 @@ class Supervisor:
         capture = self._attempt.capture
         if capture is not None and not capture.finish(_DRAIN_PATIENCE):
             return "a process beyond our reach still holds the server's output"
+        return None
+
+    def _examine(self, until: float, stopped: threading.Event) -> str | None:
+        """Why it ended, when all of its words are here."""
+        attempt, life = self._attempt, self._life
+        if attempt.examination is not None:
+            end = End(
+                wait_status=attempt.wait_status,
+                requested=life.asked,
+                ready=life.was_ready,
+                killed_because=attempt.stuck or None,
+            )
+            attempt.examination.conclude(end, {process.pid for process in self._family.known})
         return None
 
     # ----------------------------------------------------------------------------------------------------------------
@@ -299,9 +340,10 @@ class Supervisor:
         if self._asked.first is not None:
             return Event.NO_MORE
         ended = Ended(
-            code=None if ending.of_child else ending.exit_code,
+            code=_may_come_back(attempt.conclusion) or (None if ending.of_child else ending.exit_code),
             was_ready=self._life.was_ready,
             healthy=attempt.healthy,
+            heals=attempt.conclusion.can_heal if attempt.conclusion else None,
             beyond_reach=self._life.beyond_reach,
         )
         decision = restarting.decide(ended, self._history, self._plan.restarts, chance=random.random())
@@ -320,7 +362,8 @@ class Supervisor:
         attempt = self._attempt
         if attempt.refused is not None:
             return outcomes.not_started(attempt.refused)
-        return outcomes.judge(self._life, attempt.wait_status, self._asked.first, attempt.stuck)
+        why = attempt.conclusion.cause if attempt.conclusion else None
+        return outcomes.judge(self._life, attempt.wait_status, self._asked.first, attempt.stuck, why)
 
     # ----------------------------------------------------------------------------------------------------------------
     # Processes
@@ -369,13 +412,13 @@ class Supervisor:
     # ----------------------------------------------------------------------------------------------------------------
     # Beginning and end
 
-    def _capture(self, leader: Leader) -> Capture:
+    def _capture(self, leader: Leader, examination: Examination) -> Capture:
         terminals = {
             leader.stdout: Terminal(1, "standard output", self._say),
             leader.stderr: Terminal(2, "standard error", self._say),
         }
-        log = open_run_log(self._run, self._plan.logging, self._say)
-        capture = Capture(terminals, log, self._plan.secrets, self._say)
+        log = self._attempt.log = open_run_log(self._run, self._plan.logging, self._say)
+        capture = Capture(terminals, log, self._plan.secrets, self._say, examination.hear)
         capture.start()
         return capture
 
@@ -396,7 +439,7 @@ class Supervisor:
             loading = Loading(
                 ready.stall,
                 lambda: [process.pid for process in self._family.left()],
-                lambda: attempt.capture.moved_at if attempt.capture else 0.0,
+                attempt.spoke_at,
                 self._poster(Event.STUCK),
             )
             attempt.until_ready.append(loading.stop)
@@ -452,4 +495,12 @@ class Supervisor:
             last_lines=attempt.capture.last_lines(10) if attempt.capture else (),
             swept=len(self._swept),
             attempts=attempt.number,
+            fix=attempt.conclusion.fix if attempt.conclusion and not ending.asked else None,
+            failure=attempt.conclusion.failure.value if attempt.conclusion and not ending.asked else None,
         )
+
+
+def _may_come_back(conclusion: Conclusion | None) -> int | None:
+    """75 where the engine itself found what it needs in other hands; None for anything else."""
+    held = (Failure.PORT, Failure.DEVICE_MEMORY)
+    return TRY_AGAIN if conclusion is not None and conclusion.failure in held else None
