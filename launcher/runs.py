@@ -78,9 +78,11 @@ class Run:
             finally:
                 os.close(descriptor)
 
-    def record_processes(self, supervisor: Identity | None, leader: Identity, processes: Iterable[Identity]) -> None:
-        """Which processes belong to the run, by pid and start time, and who supervises it."""
-        document = {"supervisor": supervisor, "leader": leader, "processes": list(processes)}
+    def record_processes(
+        self, supervisor: Identity | None, leader: Identity, processes: Iterable[Identity], *, grace: float = 0.0
+    ) -> None:
+        """Which processes belong to the run, by pid and start time, who supervises it, and the grace of its stop."""
+        document = {"supervisor": supervisor, "leader": leader, "processes": list(processes), "grace": grace}
         self._write("processes.json", document)
 
     def close(self, outcome: Outcome) -> None:

@@ -396,7 +396,7 @@ class Supervisor:
         if current != self._told:
             self._family.known.update(current)
             self._told = current
-            self._run.record_processes(self._self, self._attempt.leader, current)
+            self._run.record_processes(self._self, self._attempt.leader, current, grace=self._plan.grace)
             self._pause = _OFTEN
         elif self._life.state is State.READY:
             self._pause = min(self._pause * 1.5, _SELDOM)
