@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +112,24 @@ def launch_ends(launch: Launch, within: float) -> None:
         launch.process.wait(within)
     except subprocess.TimeoutExpired:
         raise TimeoutError from None
+
+
+def py_spy(folder: Path) -> str:
+    """A folder with a py-spy that tells what it was asked."""
+    program = folder / "bin/py-spy"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "stack of $*"\n')
+    program.chmod(0o755)
+    return str(program.parent)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_r101_before_a_server_that_hangs_is_ended_its_stacks_go_to_the_log(launch: Launch, there: bool) -> None:
+    """sgl-project/sglang#8232: py-spy was missing, and the dump failed. Without it that is said."""
+    stall = launch.folder / "stall"
+    path = {"path": [py_spy(launch.folder)]} if there else {}
+    launch.start("--metrics", "vllm", "--requests", 1, "--stall-file", stall, live=LIVE, env=path).until_ready()
+    stall.touch()
+    assert launch.wait() == 124
+    assert (b"stack of dump --pid" in launch.log) is there
+    assert (b"no stacks: py-spy is neither" in launch.log) is not there
