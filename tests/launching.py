@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from launcher.runs import log_files
 from tests.helpers import eventually, free_port
 from tests.hostiles import hostile
 from tests.survivors import Corral
@@ -37,6 +38,11 @@ class Launch:
     grace: str = "30s"
     name: str = "test"
     process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def instance(self) -> str:
+        """A name that no other launch on this machine has: root's locks are the machine's."""
+        return f"{self.name}-{self.port}"
 
     @property
     def environ(self) -> dict[str, str]:
@@ -73,7 +79,7 @@ class Launch:
     @property
     def log(self) -> bytes:
         """The log of the latest run."""
-        return unstamped((self.run_folder / "server.log").read_bytes())
+        return unstamped(b"".join(file.read_bytes() for file in log_files(self.run_folder)))
 
     @property
     def outcome(self) -> dict[str, Any]:
@@ -102,7 +108,8 @@ class Launch:
 
     def command(self, *options: str) -> list[str]:
         """The command line of gpulaunch."""
-        return [sys.executable, "-m", "launcher", "command", "--profile", str(self.file), *options]
+        own = ("--name", self.instance)
+        return [sys.executable, "-m", "launcher", "command", "--profile", str(self.file), *own, *options]
 
     def start(
         self,

@@ -17,7 +17,7 @@ from typing import Any
 from launcher import findings
 from launcher.model import Finding
 from launcher.supervise import processes
-from launcher.supervise.naming import command_of, user_of
+from launcher.supervise.naming import holder
 from launcher.supervise.processes import Process
 
 MIB = 1 << 20
@@ -131,15 +131,6 @@ def not_back(members: Collection[Process]) -> Finding | None:
 def listed(held: Iterable[Held]) -> str:
     """Each with its holder: pid, user, command."""
     return "; ".join(f"{entry}, held by {holder(entry.pid)}" for entry in held)
-
-
-def holder(pid: int) -> str:
-    """A process as it is named to people, or that it cannot be seen from here."""
-    command = command_of(pid)
-    if not command:
-        return f"process {pid}, which has ended or belongs to another container"
-    user = user_of(pid)
-    return f"process {pid} ({command}{f', user {user}' if user else ''})"
 
 
 def _look() -> Looked:

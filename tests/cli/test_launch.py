@@ -221,11 +221,23 @@ def test_logs_prints_the_latest_log_or_the_one_named(caller: Caller) -> None:
     assert "[no-such-run]" in nothing.err
 
 
-def test_a_port_that_is_taken_by_our_own_server_is_75(caller: Caller) -> None:
-    with serving(caller):
+def test_a_second_launch_of_one_instance_is_75_and_is_told_which_run_is_the_first(caller: Caller) -> None:
+    with serving(caller) as first:
         answer = caller("command", "--profile", "./server.yaml")
+    (run,) = runs(caller)
     assert answer.code == 75
-    assert "http.server" in answer.err
+    assert f"run {run.name.rpartition('-')[2]}, process {first.pid} (" in answer.err
+    assert "[instance-running]" in answer.err
+
+
+def test_a_port_that_is_taken_by_our_own_server_is_75_and_its_run_is_named(caller: Caller) -> None:
+    with serving(caller):
+        (run,) = runs(caller)
+        answer = caller("check", "--profile", "./server.yaml")
+        another = caller("command", "--profile", "./server.yaml", "--name", "another")
+    assert (answer.code, another.code) == (75, 75)
+    assert "[port-claimed]" in another.err
+    assert f"run {run.name.rpartition('-')[2]}" in another.err
 
 
 @pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])

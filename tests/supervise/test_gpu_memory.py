@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.supervise import gpu_memory, processes
+from launcher.supervise import gpu_memory, naming, processes
 from launcher.supervise.gpu_memory import Held, Looked, Used, await_release, held_by
 from launcher.supervise.processes import Process
 from tests import nvml
@@ -124,6 +124,6 @@ def test_an_nvml_that_hangs_is_not_waited_for_either(monkeypatch: pytest.MonkeyP
 
 def test_a_holder_is_named_with_pid_user_and_command() -> None:
     with subprocess.Popen(["sleep", "60"]) as child:
-        named = gpu_memory.holder(child.pid)
+        named = naming.holder(child.pid)
         child.kill()
     assert named.startswith(f"process {child.pid} (") and ", user " in named
