@@ -6,6 +6,8 @@ GPU (flashinfer-ai/flashinfer#3675), or because the GPUs could not be asked at a
 
 from __future__ import annotations
 
+import shlex
+
 from launcher.consumers import flashinfer
 from launcher.model import Plan
 
@@ -32,9 +34,9 @@ def explanation(plan: Plan) -> str:
     return said
 
 
-def fix(plan: Plan, reference: str = "") -> str:
-    """What to do next. `reference` is the profile as the operator named it."""
+def fix(plan: Plan) -> str:
+    """What to do next."""
     return (
-        f"gpulaunch doctor --verify --profile {reference or plan.profile} shows which toolkit FlashInfer takes; name a "
-        "newer one in cuda.toolkit, or run gpulaunch toolkit add."
+        f"gpulaunch doctor --verify --profile {shlex.quote(plan.file)} shows which toolkit FlashInfer takes; name a newer "
+        "one in cuda.toolkit, or run gpulaunch toolkit add."
     )

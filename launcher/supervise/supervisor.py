@@ -33,7 +33,7 @@ from launcher.liveness.watcher import Watched, Watcher
 from launcher.model import Finding, Outcome, Plan, Readiness
 from launcher.runs import Run
 from launcher.secrets import mask
-from launcher.supervise import asking, cgroup, outcomes, port, processes, restarting, run_mark
+from launcher.supervise import asking, cgroup, fresh_caches, outcomes, port, processes, restarting, run_mark
 from launcher.supervise.attempt import Attempt
 from launcher.supervise.examining import Examination
 from launcher.supervise.family import Family, become_subreaper
@@ -344,6 +344,7 @@ class Supervisor:
             was_ready=self._life.was_ready,
             healthy=attempt.healthy,
             heals=attempt.conclusion.can_heal if attempt.conclusion else None,
+            poisoned=self._died_of_its_cache(),
             beyond_reach=self._life.beyond_reach,
         )
         decision = restarting.decide(ended, self._history, self._plan.restarts, chance=random.random())
@@ -351,12 +352,21 @@ class Supervisor:
             if decision.reason:
                 self._say(f"not started again: {decision.reason}")
             return Event.NO_MORE
+        if decision.move_aside:
+            self._say(fresh_caches.move_aside(self._plan))
         self._history = decision.history
         self._times = replace(self._times, rest=decision.seconds)
         number = f"{decision.history.restarts} of {self._plan.restarts.max}"
         self._run.event("resting", seconds=round(decision.seconds, 3), cause=ending.cause, restart=number)
         self._say(f"{ending.cause}; starting again in {decision.seconds:.1f} s ({number})")
         return Event.AGAIN
+
+    def _died_of_its_cache(self) -> bool:
+        """And the cache can be moved aside."""
+        conclusion = self._attempt.conclusion
+        if conclusion is None or conclusion.failure is not Failure.CACHE:
+            return False
+        return bool(fresh_caches.folders(self._plan)) and not fresh_caches.others_use(self._plan)
 
     def _ending(self) -> Ending:
         attempt = self._attempt

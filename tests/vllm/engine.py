@@ -37,6 +37,7 @@ class Engine(Launch):
 
     grace: str = "20s"
     lab: Path = field(kw_only=True)
+    called: str = ""  # the model, in requests
 
     @property
     def grace_seconds(self) -> float:
@@ -47,18 +48,20 @@ class Engine(Launch):
         self,
         engine: str,
         *flags: str,
-        model: Path | None = None,
+        model: str | None = None,
         environ: Mapping[str, str] | None = None,
         args: Mapping[str, Any] | None = None,
         **keys: Any,
     ) -> Engine:
         """Starts gpulaunch; `flags` follow its --, `keys` are those of the profile."""
+        path = model or str(self.lab / "tiny")
+        self.called = ARGS[engine].get("served-model-name", path)
         tree = {
             "schema": 1,
             "name": self.name,
             "engine": engine,
             "target": {"venv": str(self.lab / "venv")},
-            "model": str(model or self.lab / "tiny"),
+            "model": path,
             "args": {"host": "127.0.0.1", "port": self.port, **ARGS[engine], **(args or {})},
             "env": {"set": ENVIRONMENT},
             "stop": {"grace": self.grace},
@@ -93,21 +96,23 @@ class Engine(Launch):
 
     @property
     def leader(self) -> int:
-        """The pid of the process that gpulaunch started."""
-        return int(json.loads((self.run_folder / "processes.json").read_text())["leader"][0])
+        """The pid of the process that gpulaunch started, as soon as it has."""
+        record = self.run_folder / "processes.json"
+        self._until(record.exists, "it started the server")
+        return int(json.loads(record.read_text())["leader"][0])
 
     def complete(self, tokens: int = 4, key: str = "none") -> dict[str, Any]:
-        """The answer to a completion of the one model that it serves."""
-        (model,) = self.ask("/v1/models", key=key)["data"]
-        question = {"model": model["id"], "prompt": "Hello", "max_tokens": tokens, "temperature": 0}
+        """The answer to a completion."""
+        question = {"model": self.called, "prompt": "Hello", "max_tokens": tokens, "temperature": 0}
         return self.ask("/v1/completions", question, key)
 
     def asks_in_the_background(self) -> threading.Thread:
-        """A client that waits for its answer, which may never come."""
+        """A client of vLLM that waits for a long answer, which may never come."""
 
         def client() -> None:
+            question = {"model": self.called, "prompt": ["Hello"] * 8, "max_tokens": 240, "ignore_eos": True}
             with contextlib.suppress(OSError, http.client.HTTPException):
-                self.complete(tokens=64)
+                self.ask("/v1/completions", question)
 
         thread = threading.Thread(target=client, daemon=True)
         thread.start()
