@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from launcher.paths import places
 from launcher.runs import log_files
 from tests.helpers import eventually, free_port
 from tests.hostiles import hostile
@@ -132,13 +133,26 @@ class Launch:
         return self
 
     def until(self, words: str, within: float = 20.0) -> Launch:
-        """Waits until gpulaunch says something."""
-        eventually(lambda: words in self.errors, within=within, what=f"{words!r} in {self.errors!r}")
+        """Waits until gpulaunch says something; one that has ended says nothing more."""
+        assert self.process is not None
+        process = self.process
+        try:
+            eventually(lambda: words in self.errors or process.poll() is not None, within=within)
+            assert words in self.errors
+        except AssertionError:
+            how = "it still runs" if process.poll() is None else f"it ended with {process.returncode}"
+            raise AssertionError(f"not said within {within} s: {words!r}; {how}: {self.errors!r}") from None
         return self
 
     def until_ready(self) -> Launch:
         """Waits until the server answers and gpulaunch says so."""
         return self.until("gpulaunch: ready:")
+
+    def remove_locks(self) -> None:
+        """What a gpulaunch that was killed leaves in the machine's own folder: it counts for nothing, but is there."""
+        locks = Path(places(self.environ, home=None, uid=os.getuid()).locks)
+        for name in (f"instance-{self.instance}", f"port-{self.port}"):
+            (locks / f"{name}.lock").unlink(missing_ok=True)
 
     def signal(self, number: int) -> Launch:
         """A signal to gpulaunch."""

@@ -13,4 +13,6 @@ from tests.survivors import Corral
 def launch(tmp_path: Path) -> Iterator[Launch]:
     """A launch that has not been started; what it leaves is counted and ended."""
     with Corral() as corral:
-        yield Launch(corral, tmp_path)
+        made = Launch(corral, tmp_path)
+        yield made
+    made.remove_locks()

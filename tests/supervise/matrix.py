@@ -11,7 +11,9 @@ imported them; it then runs the same `main`. The default tests run the same cell
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
+import faulthandler
 import functools
 import gc
 import hashlib
@@ -22,6 +24,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -34,7 +37,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from launcher.selftest.engine import text
-from tests.helpers import eventually
+from tests.helpers import eventually, free_port
 from tests.hostiles import processes
 from tests.launching import Launch
 from tests.survivors import CgroupCorral, Corral
@@ -43,6 +46,7 @@ GRACE = "500ms"
 SPAM = 30_000  # bytes of output that must be in the log
 LAST_WORDS = "these are the last words"
 PATIENCE = 60.0  # seconds until whatever must happen counts as not happening: many run at once
+STACKS = 45.0  # seconds after which a launch that still runs shows where it stands
 UNCOUNTED = 20.0  # seconds for the guard, after gpulaunch was killed
 
 SIGNALS = {
@@ -134,6 +138,7 @@ def become_gpulaunch(words: Sequence[str], environ: Mapping[str, str]) -> None:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        faulthandler.dump_traceback_later(STACKS)  # on standard error, which a failure quotes
         os.environ.clear()
         os.environ.update(environ)
         sys.argv = ["gpulaunch", *words]
@@ -147,10 +152,10 @@ def become_gpulaunch(words: Sequence[str], environ: Mapping[str, str]) -> None:
         os._exit(code)
 
 
-def run_cell(cell: Cell, folder: Path, kind: type[Launch] = Launch) -> None:
+def run_cell(cell: Cell, folder: Path, kind: type[Launch] = Launch, port: int | None = None) -> None:
     """Carries it out. Raises AssertionError for whatever is not as it must be."""
     with new_corral() as corral:
-        launch = kind(corral, folder, grace=GRACE, name=f"cell-{os.getpid()}-{folder.name}")
+        launch = kind(corral, folder, grace=GRACE, name=f"cell-{os.getpid()}-{folder.name}", port=port or free_port())
         bring_to(cell, launch)
         strike(cell, launch)
         code = launch.wait(PATIENCE)
@@ -164,6 +169,7 @@ def run_cell(cell: Cell, folder: Path, kind: type[Launch] = Launch) -> None:
             inside = [entry.name for entry in corral.cgroup.folder.iterdir() if entry.is_dir()]
             assert inside == [], f"cgroups left: {inside}"
         check_log(cell, launch)
+        launch.remove_locks()
 
 
 def bring_to(cell: Cell, launch: Launch) -> None:
@@ -325,7 +331,7 @@ def fork_worker(orders: int, reports: int, todo: Sequence[tuple[int, Cell]], fol
             number, cell = todo[int.from_bytes(order, "big")]
             where = folder / f"{int.from_bytes(order, 'big')}"
             where.mkdir(parents=True)
-            why = outcome_of(cell, where)
+            why = outcome_of(cell, where, port_of(int.from_bytes(order, "big")))
             report = dataclasses.asdict(Failure(str(cell), number, why[:3000])) if why else {}
             os.write(reports, json.dumps(report).encode() + b"\n")
             if not why:
@@ -336,10 +342,23 @@ def fork_worker(orders: int, reports: int, todo: Sequence[tuple[int, Cell]], fol
     os._exit(code)
 
 
-def outcome_of(cell: Cell, folder: Path) -> str:
+def port_of(index: int) -> int:
+    """A port of this cell's own, below those that the system gives away (32768 and more): two that are started at the
+    same moment may both be told that one is free, and gpulaunch then refuses the later one, as it should.
+    """
+    for port in range(10_000 + index, 30_000, 4_001):
+        with socket.socket() as attempt:
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                attempt.bind(("127.0.0.1", port))
+                return port
+    return free_port()
+
+
+def outcome_of(cell: Cell, folder: Path, port: int) -> str:
     """Empty if all was as it must be."""
     try:
-        run_cell(cell, folder, Forked)
+        run_cell(cell, folder, Forked, port)
     except BaseException as error:
         return f"{type(error).__name__}: {error}"
     return ""
