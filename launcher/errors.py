@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from launcher.model import Finding
 
 OK = 0
-FAILED = 1  # an unasked exit 0 of a server, a bug of ours
+FAILED = 1  # an unasked exit 0 of a server, a failed claim of selftest
 USAGE = 2
 UNAVAILABLE = 69  # no driver, fewer GPUs, another capability
 TRY_AGAIN = 75  # port or GPU held

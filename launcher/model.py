@@ -539,11 +539,15 @@ class Liveness:
 
 @dataclass(frozen=True, kw_only=True)
 class Restarts:
-    """What follows an end that nobody asked for: at most `max` new starts, the first after `delay` seconds."""
+    """What follows an end that nobody asked for: at most `max` new starts, the first after `delay` seconds.
+
+    `left_to` says who starts it again instead of us, empty for nobody.
+    """
 
     policy: Literal["never", "on-failure"] = "never"
     max: int = 5
     delay: float = 2.0
+    left_to: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -641,3 +645,6 @@ class Outcome:
     log: str | None = None
     last_lines: tuple[str, ...] = ()
     swept: int = 0  # descendants that had to be ended after the leader
+    fix: str | None = None  # after a failure: what to do, a sentence
+    failure: str | None = None  # and its class, `launcher.causes.classes.Failure`
+    attempts: int = 1  # starts, the first one counted

@@ -25,6 +25,15 @@ from launcher.private_files import make_private, open_private, write_private
 LOG = "server.log"
 _STAMP = "%Y%m%dT%H%M%SZ"
 
+
+def log_files(folder: Path) -> tuple[Path, ...]:
+    """The files of a run's log, the oldest first: `server.log.2`, `server.log.1`, `server.log`."""
+    numbered = ((int(path.suffix[1:]), path) for path in folder.glob(f"{LOG}.*") if path.suffix[1:].isdecimal())
+    older = [path for _, path in sorted(numbered, reverse=True)]
+    current = folder / LOG
+    return (*older, current) if current.exists() else tuple(older)
+
+
 Identity = tuple[int, int]  # a pid and the start time of its process
 
 
@@ -37,6 +46,11 @@ class Run:
     folder: Path | None
     marks: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def instance(self) -> str:
+        """The name that `gpulaunch stop` takes."""
+        return self.marks.get("GPULAUNCH_INSTANCE", self.profile)
 
     @property
     def log_path(self) -> Path | None:
@@ -64,9 +78,11 @@ class Run:
             finally:
                 os.close(descriptor)
 
-    def record_processes(self, supervisor: Identity | None, leader: Identity, processes: Iterable[Identity]) -> None:
-        """Which processes belong to the run, by pid and start time, and who supervises it."""
-        document = {"supervisor": supervisor, "leader": leader, "processes": list(processes)}
+    def record_processes(
+        self, supervisor: Identity | None, leader: Identity, processes: Iterable[Identity], *, grace: float = 0.0
+    ) -> None:
+        """Which processes belong to the run, by pid and start time, who supervises it, and the grace of its stop."""
+        document = {"supervisor": supervisor, "leader": leader, "processes": list(processes), "grace": grace}
         self._write("processes.json", document)
 
     def close(self, outcome: Outcome) -> None:
@@ -100,10 +116,25 @@ class Recorded:
             return None
 
 
-def open_run(profile: str, places: Places, document: Mapping[str, Any], *, now: datetime | None = None) -> Run:
-    """A new run with its folder; a warning and no folder where the state cannot be written."""
+def new_id() -> str:
+    """A run's id: eight hexadecimal digits."""
+    return randomness.token_hex(4)
+
+
+def open_run(
+    profile: str,
+    places: Places,
+    document: Mapping[str, Any],
+    *,
+    run_id: str | None = None,
+    instance: str | None = None,
+    now: datetime | None = None,
+) -> Run:
+    """A new run with its folder; a warning and no folder where the state cannot be written. `instance`: the profile's
+    name unless given.
+    """
     started = now or _now()
-    run_id = randomness.token_hex(4)
+    run_id = run_id or new_id()
     folder: Path | None = Path(places.state, "runs", profile, f"{started.strftime(_STAMP)}-{run_id}")
     said: tuple[Finding, ...] = ()
     try:
@@ -114,7 +145,7 @@ def open_run(profile: str, places: Places, document: Mapping[str, Any], *, now: 
     except OSError as error:
         said = (_unwritable(folder, error),)
         folder = None
-    marks = {"GPULAUNCH_RUN_ID": run_id, "GPULAUNCH_PROFILE": profile, "GPULAUNCH_INSTANCE": profile}
+    marks = {"GPULAUNCH_RUN_ID": run_id, "GPULAUNCH_PROFILE": profile, "GPULAUNCH_INSTANCE": instance or profile}
     if folder is not None:
         marks["GPULAUNCH_RUN_DIR"] = str(folder)
     return Run(run_id=run_id, profile=profile, folder=folder, marks=marks, findings=said)

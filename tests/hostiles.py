@@ -1,4 +1,4 @@
-"""How tests start `tests/hostile.py` and hear that it has started."""
+"""How tests start the hostile server, `launcher/selftest/engine.py`, and hear that it has started."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import os
 import sys
 from pathlib import Path
 
+from launcher.selftest import engine
 from tests.helpers import eventually
 
-PROGRAM = Path(__file__).with_name("hostile.py")
+PROGRAM = Path(engine.__file__)
 
 
 def hostile(*flags: str | os.PathLike[str] | int | float) -> list[str]:

@@ -32,7 +32,9 @@ WORLD = {
 DECIDING = (
     "model", "errors", "findings", "explanations", "secrets", "paths", "architectures", "situation", "gpu_selection",
     "surroundings", "diagnosis",
-    "variables", "caches", "planning", "consumers", "checks", "engines", "supervise.lifecycle", "supervise.masker",
+    "variables", "caches", "planning", "consumers", "checks", "engines", "supervise.lifecycle",
+    "capture.masker", "capture.shapes", "capture.plain", "capture.pieces", "capture.progress", "capture.repeats",
+    "capture.lines", "capture.ranks", "capture.records",
     "profile.scalars", "profile.schema", "profile.expand",
 )  # fmt: skip
 NOT_DECIDING = ("engines.servers",)  # programs that run in the target

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from launcher import facts as looking
-from launcher import findings, runs
-from launcher.cli import early
+from launcher import findings, instances, runs
+from launcher.cli import early, starting
 from launcher.cli.screen import Screen
 from launcher.engines import ENGINES
 from launcher.errors import INTERRUPTED, Refused, UsageError, worst
@@ -22,6 +22,9 @@ from launcher.hosts import HOSTS
 from launcher.model import Facts, Finding, Outcome, Plan, Request, Severity
 from launcher.paths import Places, places
 from launcher.planning import make_plan
+from launcher.preflight import last_moment
+from launcher.preflight.devices import await_gpus
+from launcher.preflight.moment import Moment
 from launcher.prepare import carry_out_steps
 from launcher.profile.asked import Asked
 from launcher.profile.load import load_profile
@@ -30,8 +33,6 @@ from launcher.report.document import plan_document
 from launcher.report.findings import finding_lines
 from launcher.report.masking import masked_outcome
 from launcher.secrets import mask
-from launcher.supervise.port import port_findings
-from launcher.supervise.startable import start_findings
 from launcher.verify import comparison_findings, verify_once
 
 
@@ -44,6 +45,8 @@ class Wish:
     target: str | None = None
     facts_file: str | None = None
     request: Request = field(default_factory=Request)
+    instance: str | None = None  # None: the profile's name
+    replace: bool = False  # take over from the one that runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +74,14 @@ def here() -> Here:
     return Here(environ=environ, cwd=_cwd(), uid=uid, places=places(environ, home=_home(uid), uid=uid))
 
 
-def planned(wish: Wish, at: Here) -> Planned:
-    """Load, look, plan. Raises Refused for a profile or a facts file that cannot be used."""
+def planned(wish: Wish, at: Here, *, say: Callable[[str], None] | None = None) -> Planned:
+    """Load, look, plan. Raises Refused for a profile or a facts file that cannot be used. With `say` GPUs that are
+    still to appear are waited for, as long as the profile wants.
+    """
     if wish.facts_file is None:
         asked = _load(wish, at)
+        if say is not None:
+            await_gpus(asked.profile.gpus, say)
         engine = ENGINES[asked.profile.engine]
         facts = looking.look(asked, environ=at.environ, cwd=at.cwd, target=wish.target, engine_packages=engine.PACKAGES)
     else:
@@ -97,23 +104,54 @@ def checked(wish: Wish, at: Here) -> Planned:
     made = planned(wish, at)
     if wish.facts_file is not None:
         return made
-    return replace(
-        made, plan=with_findings(made.plan, (*start_findings(made.plan), *port_findings(made.plan.endpoint)))
-    )
+    wanted = starting.wanted(made.plan, made.asked.profile, wish.instance)
+    return _asked_again(made, instances.conflicts(at.places.locks, wanted) if not wish.replace else ())
 
 
 def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = True) -> int:
     """The whole story. Returns the exit code of the launch. Not `verify`: the libraries in the target are not asked."""
     require_linux(platform.system())
     early.listen()
-    made = checked(wish, at)
-    plan = made.plan
-    screen.tell(launch_report.before(plan, wish.profile, verbose=screen.verbose, quiet=screen.quiet))
-    if plan.blocked:
-        return worst(plan.findings)
+    made = planned(wish, at, say=screen.say)
+    run_id = runs.new_id()
+    with _claimed(made, wish, at, screen, run_id) as claim:
+        made = _asked_again(made, claim.findings)
+        plan = made.plan
+        screen.tell(launch_report.before(plan, wish.profile, verbose=screen.verbose, quiet=screen.quiet))
+        if plan.blocked:
+            return worst(plan.findings)
+        run = runs.open_run(
+            plan.profile, at.places, plan_document(plan), run_id=run_id, instance=wish.instance or plan.profile
+        )
+        screen.tell(launch_report.opened(run.log_path, run.findings, quiet=screen.quiet))
+        if host == "become":
+            claim.keep_through_exec()
+        return _carried_out(made, run, host, at, screen, verify=verify)
 
-    run = runs.open_run(plan.profile, at.places, plan_document(plan))
-    screen.tell(launch_report.opened(run.log_path, run.findings, quiet=screen.quiet))
+
+def _claimed(made: Planned, wish: Wish, at: Here, screen: Screen, run_id: str) -> instances.Claim:
+    """The instance's name, its GPUs and its port, until the run is over; nothing where the plan is blocked already:
+    whoever runs now is not stopped for a plan that cannot start.
+    """
+    if made.plan.blocked:
+        return instances.Claim()
+    name = wish.instance or made.plan.profile
+    who = instances.claimant(name, made.plan.profile, run_id)
+    wanted = starting.wanted(made.plan, made.asked.profile, name)
+    return starting.claim(at.places, who, wanted, take_over=wish.replace, say=screen.say)
+
+
+def _asked_again(made: Planned, so_far: Iterable[Finding]) -> Planned:
+    """With what is found in the last moment; where somebody else has what we want, nothing more is asked."""
+    found = tuple(so_far)
+    if not any(finding.severity is Severity.ERROR for finding in found):
+        found += last_moment(Moment(plan=made.plan, profile=made.asked.profile, facts=made.facts))
+    return replace(made, plan=with_findings(made.plan, found))
+
+
+def _carried_out(made: Planned, run: runs.Run, host: str, at: Here, screen: Screen, *, verify: bool) -> int:
+    """Prepare, verify, run. However it ends, the run's folder says how."""
+    plan = made.plan
     try:
         for step in plan.prepare:
             if step.action == "provision":

@@ -37,6 +37,7 @@ COMMANDS: dict[str, Entry] = {
     "toolkit": Entry("toolkit", _SERVE, "make a CUDA toolkit from wheels, where none suits"),
     "cache": Entry("cache", _AFTER, "compiled kernels: list them, remove old ones, compile before the start"),
     "logs": Entry("logs", _AFTER, "the log of the latest run, or of the one named"),
+    "selftest": Entry("selftest", _AFTER, "try on this machine what gpulaunch promises: signals, cgroups, logs, GPUs"),
     "stop": Entry("stop", _AFTER, "stop a running server and wait until nothing is left"),
 }
 
@@ -44,7 +45,7 @@ ENGINE_NAMES = tuple(name for name, entry in COMMANDS.items() if entry.module ==
 
 # Names that nothing else may take: they come with a later version.
 RESERVED: tuple[str, ...] = (
-    "clean", "selftest",
+    "clean",
     "import", "compare",
     "ps", "wait", "restart", "runs", "attach", "report", "unit", "sbatch", "completion",
 )  # fmt: skip

@@ -13,11 +13,12 @@ from launcher.explanations import (
     driver,
     facts,
     planning,
+    preflight,
     profile,
     provisioning,
 )
 from launcher.explanations.entry import Explanation
 
-AREAS = (profile, facts, planning, carrying_out, command_line, doctor, provisioning, caches, driver)
+AREAS = (profile, facts, planning, carrying_out, command_line, doctor, provisioning, caches, driver, preflight)
 
 CATALOGUE: dict[str, Explanation] = {code: entry for area in AREAS for code, entry in area.EXPLANATIONS.items()}

@@ -68,6 +68,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="The run folders below the state folder.",
         fix="gpulaunch logs without a name shows the latest run.",
     ),
+    "no-linger": Explanation(
+        cause="systemd ends a user's processes with the user's last session, unless the user lingers; a server that "
+        "was started over SSH then ends without a word of its own (vllm-project/vllm#50067).",
+        evidence="Our cgroup lies below user.slice, and /var/lib/systemd/linger has no file of this user's name.",
+        fix="loginctl enable-linger USER, or a system unit.",
+    ),
     "prepare-failed": Explanation(
         cause="Something that must exist before the server starts could not be made.",
         evidence="The message names the path and what the system said.",

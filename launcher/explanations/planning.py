@@ -6,6 +6,19 @@ from launcher import errors
 from launcher.explanations.entry import Explanation
 
 EXPLANATIONS: dict[str, Explanation] = {
+    "live-without-address": Explanation(
+        cause="The profile turns `live` on, which reads the server's /metrics, and names no address of the server.",
+        evidence="An engine's address is read from its command line; for engine: command it comes from ready.url.",
+        fix="ready: {url: http://127.0.0.1:PORT/health}, or leave live out.",
+    ),
+    "restart-left-to-systemd": Explanation(
+        cause="The profile asks for restarts, and gpulaunch is, or may be, the main process of a unit of systemd. Two "
+        "layers that restart one server multiply: the inner one uses up its tries, and the outer one begins anew.",
+        evidence="NOTIFY_SOCKET is set, or SYSTEMD_EXEC_PID is our own process or that of a wrapper above us; "
+        "INVOCATION_ID alone is inherited by every shell below a unit, so it says perhaps.",
+        fix="Restart=on-failure, RestartSec= and StartLimitIntervalSec= in the unit. Outside of a unit, unset "
+        "INVOCATION_ID to have gpulaunch start the server again itself.",
+    ),
     "toolkit-replaced": Explanation(
         cause="The environment leads libraries to a CUDA toolkit that does not suit torch, the GPUs or a library.",
         evidence="gpulaunch ran the nvcc that CUDA_HOME, CUDA_PATH, PATH or /usr/local/cuda lead to and compared its "

@@ -53,6 +53,8 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
     endpoint = engine.endpoint(argv, situation)
     draft = _environment(situation, engine, request, endpoint)
     checked = [finding for check in CHECKS for finding in check(situation, Command(argv, endpoint, draft.values))]
+    restarts = watching.restarts(situation.profile, facts.systemd)
+    checked += watching.watching_findings(situation.profile, restarts, endpoint)
     assert situation.choice is not None
     return Plan(
         profile=asked.profile.name,
@@ -69,7 +71,7 @@ def make_plan(asked: Asked, facts: Facts, request: Request) -> Plan:
         endpoint=endpoint,
         ready=watching.readiness(situation.profile, engine, endpoint),
         live=watching.liveness(situation.profile, endpoint),
-        restarts=watching.restarts(situation.profile),
+        restarts=restarts,
         logging=watching.logging(situation.profile),
         grace=situation.profile.stop.grace,
         gpus=used(situation.profile, facts) if facts.gpus is not None else None,

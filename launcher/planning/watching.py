@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from launcher import findings
 from launcher.engines import Engine
-from launcher.model import Endpoint, Liveness, Logging, Readiness, Restarts
+from launcher.model import Endpoint, Finding, Liveness, Logging, Readiness, Restarts, Systemd
 from launcher.profile.schema import Profile, Ready
 
 
@@ -26,10 +29,37 @@ def liveness(profile: Profile, endpoint: Endpoint | None) -> Liveness | None:
     return Liveness(url=_address(endpoint), stall=profile.live.stall, generate=profile.live.generate)
 
 
-def restarts(profile: Profile) -> Restarts:
-    """What follows an end that nobody asked for."""
+def restarts(profile: Profile, systemd: Systemd) -> Restarts:
+    """What follows an end that nobody asked for.
+
+    Below a unit of systemd, or perhaps below one, none of our own starts: two layers that restart one server multiply
+    (diegosouzapw/OmniRoute#4425).
+    """
     wish = profile.restart
-    return Restarts(policy="on-failure" if wish.policy == "on-failure" else "never", max=wish.max, delay=wish.delay)
+    if wish.policy != "on-failure":
+        return Restarts(max=wish.max, delay=wish.delay)
+    left_to = {
+        True: f"that is left to the unit of systemd whose main process this is ({systemd.because})",
+        None: f"a unit of systemd may do that: {systemd.because}",
+        False: "",
+    }[systemd.main_process]
+    return Restarts(policy="on-failure", max=wish.max, delay=wish.delay, left_to=left_to)
+
+
+def watching_findings(profile: Profile, wanted: Restarts, endpoint: Endpoint | None) -> Iterator[Finding]:
+    """A word where the profile asks for what somebody else does, or what cannot be done."""
+    if profile.live is not None and endpoint is None:
+        yield findings.warning(
+            "live-without-address",
+            "live is asked for, but where the server listens is not known: nobody will look whether it hangs.",
+            fix="Give ready.url, from which the address is read.",
+        )
+    if wanted.left_to:
+        yield findings.note(
+            "restart-left-to-systemd",
+            f"restart.policy is on-failure, but {wanted.left_to}.",
+            fix="Set Restart=on-failure and RestartSec= in the unit, as README.md shows.",
+        )
 
 
 def logging(profile: Profile) -> Logging:

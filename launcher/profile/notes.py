@@ -8,7 +8,7 @@ from typing import Any
 from launcher import findings
 from launcher.model import Finding
 from launcher.profile.document import Document, dotted
-from launcher.profile.schema import Log, Profile, Ready, Restart
+from launcher.profile.schema import Log, Profile
 from launcher.secrets import is_secret_name, url_users
 
 
@@ -48,18 +48,7 @@ def _texts(value: Any, key: str, name: str) -> Iterator[tuple[str, str, str]]:
 
 def not_yet(profile: Profile, document: Document) -> Iterator[Finding]:
     """Keys that are read but not acted on: one note for all of them."""
-    ready = profile.ready if isinstance(profile.ready, Ready) else Ready()
-    unused = [
-        key
-        for key, used in (
-            ("ready.generate", ready.generate),
-            ("ready.stall", ready.stall > 0),
-            ("live", profile.live is not None),
-            ("restart", profile.restart != Restart()),
-            ("log", profile.log != Log()),
-        )
-        if used
-    ]
+    unused = ["log"] if profile.log != Log() else []
     if unused:
         what = f"Read, but without effect in this version: {', '.join(unused)}."
         fix = "Nothing; a later version acts on them."

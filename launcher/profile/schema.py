@@ -78,6 +78,9 @@ class Gpus(Part):
     count: Count | None = Field(default=None, description="At least so many visible GPUs.")
     capability: Capabilities = Field(default=(), description="Compute capability of every GPU, such as 12.0.")
     select: Selection = Field(default=(), description="Indices in PCI order, UUIDs or their beginnings, names.")
+    wait: Seconds = Field(
+        default=0.0, description="Wait so long for GPUs and driver to appear, as after a boot; 0: not at all."
+    )
 
 
 class Cuda(Part):

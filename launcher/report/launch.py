@@ -14,13 +14,6 @@ from launcher.report.plan import target_text, toolkit_text
 from launcher.report.showing import quoted
 
 LAST_LINES = 10
-# Last words of a server that blame what is not to blame, and what is behind them.
-MISLEADING = {
-    "requires GPUs with sm75 or higher": (
-        "the GPUs are not to blame: FlashInfer found no architecture that its toolkit may build for "
-        "(flashinfer-ai/flashinfer#3675); gpulaunch doctor --verify shows which toolkit that is"
-    ),
-}
 
 
 def before(plan: Plan, reference: str, *, verbose: bool, quiet: bool) -> Iterator[Line]:
@@ -57,9 +50,6 @@ def outcome(ended: Outcome) -> Iterator[Line]:
     if last and not ended.requested:
         yield Line("the server's last lines:", style="dim")
         yield from (Line(line, indent=2, whole=True) for line in last)
-        for words, meaning in MISLEADING.items():
-            if any(words in line for line in ended.last_lines):
-                yield Line(meaning, lead="cause:", lead_style="bold")
     if ended.log:
         yield Line(ended.log, lead="log:", whole=True)
     started = ended.child != "not started"
@@ -70,3 +60,5 @@ def outcome(ended: Outcome) -> Iterator[Line]:
         lead="ended:" if started else "not started:",
         lead_style="bold green" if ended.requested else "bold red",
     )
+    if ended.fix and not ended.requested:
+        yield Line(ended.fix, lead="fix:", lead_style="bold")

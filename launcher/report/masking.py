@@ -46,10 +46,11 @@ def masked(plan: Plan) -> Plan:
 
 
 def masked_outcome(outcome: Outcome, secrets: frozenset[str]) -> Outcome:
-    """The outcome as it may be shown: the server's last lines may hold anything."""
+    """The outcome as it may be shown: what the server has said may hold anything."""
     return replace(
         outcome,
         cause=mask(outcome.cause, secrets),
+        fix=mask(outcome.fix, secrets) if outcome.fix else outcome.fix,
         last_lines=tuple(mask(line, secrets) for line in outcome.last_lines),
     )
 

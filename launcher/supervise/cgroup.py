@@ -17,11 +17,7 @@ _DELEGATED = ("trusted.delegate", "user.delegate")
 def make(run_id: str) -> Path | None:
     """A new empty cgroup below our own, or None where none can or may be made."""
     own = _own()
-    if own is None or (not (own / "cgroup.kill").exists() and own not in _ROOTS):
-        return None
-    if not os.access(own / "cgroup.procs", os.W_OK):  # whoever moves a process must be allowed to write to both places
-        return None
-    if Path("/run/systemd/system").is_dir() and not _is_delegated(own):
+    if own is None or hindrance() is not None:
         return None
     folder = own / f"gpulaunch-{run_id}"
     try:
@@ -31,6 +27,20 @@ def make(run_id: str) -> Path | None:
     if (folder / "cgroup.kill").exists() and os.access(folder / "cgroup.procs", os.W_OK):
         return folder
     remove(folder)
+    return None
+
+
+def hindrance() -> str | None:
+    """Why none can or may be made here, or None."""
+    own = _own()
+    if own is None:
+        return "no cgroup v2 hierarchy is mounted"
+    if not (own / "cgroup.kill").exists() and own not in _ROOTS:
+        return "this kernel has no cgroup.kill (Linux 5.14)"
+    if not os.access(own / "cgroup.procs", os.W_OK):  # whoever moves a process must be allowed to write to both places
+        return f"this user may not write to {own}"
+    if Path("/run/systemd/system").is_dir() and not _is_delegated(own):
+        return f"systemd has not delegated {own} (Delegate=)"
     return None
 
 

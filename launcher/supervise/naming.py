@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from launcher.secrets import MASK, is_secret_name, mask_urls
+from launcher.supervise import run_mark
 from launcher.supervise.processes import command_line
 
 LONGEST = 120  # characters
@@ -13,6 +15,28 @@ LONGEST = 120  # characters
 def command_of(pid: int) -> str:
     """A process's command; empty if it is gone."""
     return shown(command_line(pid))
+
+
+def holder(pid: int) -> str:
+    """Who holds something: command, user and, for a server of ours, its run; or that it cannot be seen from here."""
+    command, run = command_of(pid), run_mark.run_of(pid)
+    if not command:
+        return f"process {pid}, which has ended or belongs to another container"
+    return f"process {pid} ({command}, user {user_of(pid)}{f', run {run} of gpulaunch' if run else ''})"
+
+
+def user_of(pid: int) -> str:
+    """The name of a process's user, or its number; empty if it is gone."""
+    import pwd
+
+    try:
+        uid = os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return ""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def shown(words: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ import signal
 from dataclasses import dataclass
 
 from launcher import errors
+from launcher.model import Finding
 from launcher.supervise.lifecycle import Life
 
 # What we return after a stop by this signal; TERM is how services are stopped.
@@ -43,8 +44,18 @@ def describe_child(wait_status: int | None) -> str:
     return f"signal {-code} ({_name(-code)})"
 
 
-def judge(life: Life, wait_status: int | None, stopped_by: str | None) -> Ending:
-    """The ending of a life: asked for, too late, or unasked. `stopped_by` is the name of the first signal to us."""
+def not_started(finding: Finding) -> Ending:
+    """The ending of what could not even be started."""
+    return Ending(finding.exit_code, f"{finding.message} {finding.fix}")
+
+
+def judge(
+    life: Life, wait_status: int | None, stopped_by: str | None, stuck: str = "", why: str | None = None
+) -> Ending:
+    """The ending of a life: asked for, ended by us, or unasked.
+
+    `stopped_by` is the name of the first signal to us, `stuck` what we ended it for, `why` what is known of the cause.
+    """
     child = describe_child(wait_status)
     code = _exit_code(wait_status or 0)
     to_us_all = life.asked_after and code < 0 and _name(-code) == stopped_by
@@ -53,12 +64,15 @@ def judge(life: Life, wait_status: int | None, stopped_by: str | None) -> Ending
         return Ending(STOP_CODES[stopped_by], cause, asked=True)
     if life.too_late:
         return Ending(errors.OUT_OF_TIME, "the server was not ready in time and was stopped")
+    if life.stuck:
+        return Ending(errors.OUT_OF_TIME, f"{stuck}; the server was stopped")
     when = "after it was ready" if life.was_ready else "before it was ready"
+    because = f": {why}" if why else ""
     if code == 0:
-        return Ending(errors.FAILED, f"the server ended with exit 0 {when}, though nobody asked it to")
+        return Ending(errors.FAILED, f"the server ended with exit 0 {when}, though nobody asked it to{because}")
     if code > 0:
-        return Ending(code, f"the server ended with {child} {when}", of_child=True)
-    return Ending(128 - code, f"the server was ended by {child} {when}", of_child=True)
+        return Ending(code, f"the server ended with {child} {when}{because}", of_child=True)
+    return Ending(128 - code, f"the server was ended by {child} {when}{because}", of_child=True)
 
 
 def _exit_code(wait_status: int) -> int:

@@ -13,18 +13,18 @@ from collections.abc import Iterator
 
 from launcher import findings
 from launcher.model import Endpoint, Finding
-from launcher.supervise.naming import command_of
+from launcher.supervise.naming import command_of, holder
 
 
-def port_findings(endpoint: Endpoint | None) -> tuple[Finding, ...]:
-    """An error if the port is taken; nothing if it is free or none is known."""
+def port_findings(endpoint: Endpoint | None, purpose: str = "") -> tuple[Finding, ...]:
+    """An error if the port is taken; nothing if it is free or none is known. `purpose` follows its address."""
     if endpoint is None:
         return ()
     problem = bind_problem(endpoint)
     if problem is None:
         return ()
     if problem == errno.EADDRINUSE:
-        return (_taken(endpoint),)
+        return (_taken(endpoint, purpose),)
     return tuple(_cannot_bind(endpoint, problem))
 
 
@@ -61,12 +61,12 @@ def holders(port: int) -> tuple[tuple[int, str], ...]:
     return tuple((pid, command_of(pid)) for pid in sorted(pids))
 
 
-def _taken(endpoint: Endpoint) -> Finding:
+def _taken(endpoint: Endpoint, purpose: str) -> Finding:
     found = holders(endpoint.port)
-    who = ", ".join(f"process {pid} ({command})" for pid, command in found) or "a process that this user may not see"
+    who = ", ".join(holder(pid) for pid, _ in found) or "a process that this user may not see"
     return findings.error(
         "port-taken",
-        f"Port {endpoint.port} on {endpoint.host or 'every address'} is taken by {who}.",
+        f"Port {endpoint.port} on {endpoint.host or 'every address'}{purpose} is taken by {who}.",
         fix="Stop that process, or choose another port.",
     )
 

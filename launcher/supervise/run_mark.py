@@ -55,6 +55,13 @@ def bearers(run_id: str) -> list[Process]:
     return found
 
 
+def run_of(pid: int) -> str | None:
+    """The id of the run that a process bears the mark of."""
+    limit = soft_locks(pid)
+    number = int(limit) - _FIRST if limit is not None and limit.isdigit() else -1
+    return f"{number:08x}" if 0 <= number < 1 << 48 else None
+
+
 def soft_locks(pid: int) -> bytes | None:
     """The soft limit as /proc/PID/limits shows it, None for a process that is not there."""
     try:

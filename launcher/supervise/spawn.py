@@ -5,7 +5,6 @@ signals, no open files, no controlling terminal.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import resource
 import shutil
@@ -16,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launcher import findings
+from launcher.capture.channels import channel
 from launcher.model import Finding, Limit, Plan
-from launcher.supervise.capture import PIPE_SIZE
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,8 @@ class Leader:
 
 def spawn(plan: Plan, env: Mapping[str, str], cgroup: Path | None) -> Leader | Finding:
     """The running leader, or why it could not be started."""
-    out_read, out_write = _pipe()
-    err_read, err_write = _pipe()
+    out_read, out_write = channel(plan.logging.terminal)
+    err_read, err_write = channel(plan.logging.terminal)
     try:
         child = subprocess.Popen(
             plan.argv,
@@ -94,14 +93,6 @@ def missing_interpreter(program: str | None) -> str | None:
     words = first.removeprefix(b"#!").split() if first.startswith(b"#!") else []
     named = os.fsdecode(words[0]) if words else ""
     return named if named and not Path(named).exists() else None
-
-
-def _pipe() -> tuple[int, int]:
-    """A pipe as large as we may make it: a burst must not make the server wait."""
-    read, write = os.pipe()
-    with contextlib.suppress(OSError):
-        fcntl.fcntl(write, getattr(fcntl, "F_SETPIPE_SZ", 1031), PIPE_SIZE)
-    return read, write
 
 
 def _in_the_child(limits: tuple[Limit, ...], cgroup: Path | None) -> None:

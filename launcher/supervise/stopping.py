@@ -1,4 +1,7 @@
-"""`gpulaunch stop`: asks the supervisor of a run to stop it, and waits until it has."""
+"""`gpulaunch stop`: asks the supervisor of a run to stop it, and waits until it has, but not for ever.
+
+A supervisor that does not end in the time that a stop takes at most was stopped itself, or hangs: that is said.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +12,47 @@ from dataclasses import dataclass
 
 from launcher.runs import Recorded
 from launcher.supervise import processes
+from launcher.supervise.naming import command_of
 from launcher.supervise.processes import Process
+
+BEYOND_GRACE = 30.0  # seconds after the grace in which a stop ends: the sweep, the port, the GPUs' memory
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """What became of it. `was_running` False: nothing was to be done."""
+    """What became of it. `was_running` False: nothing was to be done. `problem`: why it has not ended."""
 
     was_running: bool
     exit_code: int | None = None
+    problem: str = ""
 
 
-def stop_run(run: Recorded) -> Stopped:
-    """SIGTERM to the supervisor that the run folder names, if it still is that very process."""
+def stop_run(run: Recorded, within: float | None = None) -> Stopped:
+    """SIGTERM to the supervisor that the run folder names, if it still is that very process.
+
+    `within` seconds, by default the run's own grace and what a stop takes beyond it.
+    """
     record = run.read("processes.json") or {}
     supervisor = record.get("supervisor")
     if not supervisor or run.read("outcome.json") is not None:
         return Stopped(was_running=False)
     process = Process(*supervisor)
-    if not processes.is_alive(process) or not _end(process):
+    patience = float(record.get("grace") or 0.0) + BEYOND_GRACE if within is None else within
+    if not processes.is_alive(process):
+        return Stopped(was_running=False)
+    ended = end(process, patience)
+    if ended is None:
+        return Stopped(was_running=True, problem=_why_not(process, patience))
+    if not ended:
         return Stopped(was_running=False)
     outcome = run.read("outcome.json") or {}
     return Stopped(was_running=True, exit_code=outcome.get("exit_code"))
 
 
-def _end(process: Process) -> bool:
+def end(process: Process, within: float | None = None) -> bool | None:
+    """SIGTERM to this supervisor, and waits until it is gone. False if it was gone, or is another user's; None if it
+    is there after so many seconds (`within` None: as long as it takes).
+    """
     try:
         handle = os.pidfd_open(process.pid)
     except OSError:
@@ -41,7 +60,15 @@ def _end(process: Process) -> bool:
     try:
         if not processes.send(process, signal.SIGTERM):
             return False
-        select.select([handle], [], [])
-        return True
+        return True if select.select([handle], [], [], within)[0] else None
     finally:
         os.close(handle)
+
+
+def _why_not(process: Process, patience: float) -> str:
+    """What is known of a supervisor that does not do what it was asked for."""
+    found = processes.status(process.pid)
+    what = f"process {process.pid} ({command_of(process.pid)}) has not ended within {patience:g} s"
+    if found is not None and found.state in "Tt":
+        return f"{what}: it was stopped by a signal; kill -CONT {process.pid} lets it go on, and then it ends"
+    return what

@@ -1,49 +1,67 @@
 """The loop around the life of a server: find out which event it is, step, do what the step says.
 
 Nothing that may take long happens here: output is read in one thread, readiness asked in another, terminals written in
-more. Signals, children and timers come in through one selector.
+more, port and GPU memory awaited in one. Signals, children, timers and what the threads tell come in through one
+selector.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import errno
 import os
+import random
 import selectors
 import signal
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from urllib.parse import urlsplit
 
-from launcher.model import Finding, Outcome, Plan
+from launcher.capture.capture import Capture
+from launcher.capture.run_log import open_run_log
+from launcher.capture.terminal import Say, Terminal
+from launcher.causes import stack_dump
+from launcher.causes.classes import Failure
+from launcher.causes.concluding import Conclusion, End
+from launcher.errors import TRY_AGAIN
+from launcher.liveness.api_key import api_key
+from launcher.liveness.generate import one_token
+from launcher.liveness.http import origin
+from launcher.liveness.loading import Loading
+from launcher.liveness.watcher import Watched, Watcher
+from launcher.model import Finding, Outcome, Plan, Readiness
 from launcher.runs import Run
 from launcher.secrets import mask
-from launcher.supervise import asking, cgroup, outcomes, port, processes, run_mark
-from launcher.supervise.capture import Capture
+from launcher.supervise import asking, cgroup, fresh_caches, outcomes, port, processes, restarting, run_mark
+from launcher.supervise.attempt import Attempt
+from launcher.supervise.examining import Examination
+from launcher.supervise.family import Family, become_subreaper
+from launcher.supervise.gpu_memory import memory_is_back, not_back
 from launcher.supervise.guarding import Guard
-from launcher.supervise.lifecycle import Action, Event, State, Times, born, born_ready, step
+from launcher.supervise.lifecycle import Action, Event, State, Times, begin, step
 from launcher.supervise.naming import command_of
 from launcher.supervise.notify import Notifier
+from launcher.supervise.outcomes import Ending
+from launcher.supervise.posts import Posts
 from launcher.supervise.processes import Process
 from launcher.supervise.ready import Probe
+from launcher.supervise.releasing import Release, port_is_free
+from launcher.supervise.restarting import Ended, GiveUp, History
 from launcher.supervise.signals import STOPS, Inbox, Received
 from launcher.supervise.spawn import Leader, spawn
-from launcher.supervise.terminal import Say, Terminal
 
 _OFTEN = 1.0  # seconds between looks at the tree for the guard and the run folder
 _SELDOM = 5.0  # the same where nothing changes any more: engines have hundreds of threads, and each is looked at
 _EMPTYING = 0.05  # seconds between looks while the tree is being emptied
 _MORE_TIME = 30.0  # seconds that systemd is asked for while the server loads
-_PORT_PATIENCE = 20.0  # seconds for the port to become free after the end
-_PORT_PAUSE = 0.2  # seconds between tries
 _DRAIN_PATIENCE = 5.0  # seconds for the pipes to end once no process is left
+_TOKEN = 600.0  # seconds for the first token, for which kernels may be compiled
 _NAMED = 5  # processes that are named one by one
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Supervisor:
-    """One run from spawn to the last process."""
+    """One run from the first start to the last process, with as many starts as the plan allows."""
 
     def __init__(self, plan: Plan, run: Run, environ: Mapping[str, str], say: Say) -> None:
         self._plan = plan
@@ -51,14 +69,12 @@ class Supervisor:
         self._say: Say = lambda sentence: say(mask(sentence, plan.secrets))
         self._notifier = Notifier(environ)
         self._times = Times(grace=plan.grace, ready_within=plan.ready.timeout if plan.ready else 0.0)
-        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._posts: Posts[tuple[int, Event, str]] = Posts()  # of which attempt, what happened, in words
         self._self = processes.identify(os.getpid())
-        self._wait_status: int | None = None
         self._asked = asking.Asked()
-        self._known: set[Process] = set()
+        self._attempt = Attempt(0)
+        self._history = History()
         self._swept: set[Process] = set()
-        # Children that we had before: `helper & exec gpulaunch ...` in a container's entry point. Not ours to end.
-        self._foreign: set[Process] = set()
         self._told: list[Process] | None = None
         self._told_at = 0.0
         self._refused_answer = False
@@ -66,55 +82,43 @@ class Supervisor:
 
     def supervise(self) -> Outcome:
         """Runs the plan. Returns when nothing of it is left."""
-        self._foreign.update(processes.descendants([os.getpid()]))
+        self._family = Family()
         become_subreaper()
         with Inbox() as inbox:
-            self._cgroup = cgroup.make(self._run.run_id)
-            self._guard = Guard(self._run.run_id, str(self._cgroup) if self._cgroup else None)
+            folder = cgroup.make(self._run.run_id)
+            self._guard = Guard(self._run.run_id, str(folder) if folder else None)
+            self._family.live_in(folder, lambda: self._guard.pid)
             # The guard is not marked, everybody whom we start from now on is.
             unmarked = run_mark.put(self._run.run_id)
+            self._cgroup = folder
             try:
-                leader = spawn(self._plan, {**self._plan.env, **self._run.marks}, self._cgroup)
-                outcome = self._not_started(leader) if isinstance(leader, Finding) else self._live(leader, inbox)
+                self._live(inbox)
+                outcome = self._outcome()
             except BaseException:
                 # A mistake of ours must not leave the server behind, unwatched: the guard ends it.
                 self._guard.give_up()
                 raise
             finally:
                 run_mark.take_off(unmarked)
-                os.close(self._wake_read)
-                os.close(self._wake_write)
+                self._posts.close()
             self._guard.farewell()
-            if self._cgroup is not None:
-                cgroup.remove(self._cgroup)
+            if folder is not None:
+                cgroup.remove(folder)
             return outcome
 
     # ----------------------------------------------------------------------------------------------------------------
     # The loop
 
-    def _live(self, leader: Leader, inbox: Inbox) -> Outcome:
-        self._leader = processes.identify(leader.pid) or Process(leader.pid, 0)
-        self._known.add(self._leader)
-        self._life = born(self._times, time.monotonic()) if self._plan.ready else born_ready()
-        self._tell(time.monotonic(), force=True)
-        self._run.event("started", pid=leader.pid)
-        capture = self._capture(leader)
-        probe = self._probe()
-        if probe is None:
-            self._announce_ready()
+    def _live(self, inbox: Inbox) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(inbox.descriptor, selectors.EVENT_READ)
-            selector.register(self._wake_read, selectors.EVENT_READ)
+            selector.register(self._posts.descriptor, selectors.EVENT_READ)
+            self._life, actions = begin(self._times, time.monotonic())
+            self._do_all(actions)
             while self._life.state is not State.DONE:
                 selector.select(self._patience())
                 self._look(inbox)
-        if probe is not None:
-            probe.stop()
-        self._reap()
-        if not capture.finish(_DRAIN_PATIENCE):
-            self._say("a process beyond our reach still holds the server's output")
-        self._await_port(inbox)
-        return self._outcome(capture)
+        self._attempt.stop_watching()
 
     def _patience(self) -> float:
         """Seconds until somebody must look again."""
@@ -130,26 +134,35 @@ class Supervisor:
                 self._step(event)
         if self._reap():
             self._step(Event.LEADER_GONE)
-        with contextlib.suppress(BlockingIOError):
-            if os.read(self._wake_read, 64):
-                self._step(Event.READY)
+        for number, event, words in self._posts.read():
+            if number == self._attempt.number:  # what watched an earlier start may be late
+                self._learn(event, words)
+        if self._life.state in (State.STARTING, State.READY):
+            dead = self._attempt.dead_and_there(time.monotonic())
+            if dead:
+                self._learn(Event.STUCK, dead)
         self._tell(time.monotonic())
         if self._life.deadline is not None and time.monotonic() >= self._life.deadline:
             self._step(Event.TIME_UP)
-        if self._is_emptying() and self._is_empty():
+        if self._is_emptying() and self._family.is_empty():
             self._step(Event.EMPTY)
+
+    def _learn(self, event: Event, words: str) -> None:
+        """What a thread found out, with what there is to say about it."""
+        if event is Event.STUCK and self._life.state in (State.STARTING, State.READY):
+            self._attempt.stuck = words
+        if words:
+            self._say(words)
+        if event is Event.NO_MORE:
+            event = self._another_try()
+        self._step(event)
 
     def _step(self, event: Event) -> None:
         self._life, actions = step(self._life, event, self._times, time.monotonic())
-        for action in actions:
-            self._do(action)
+        self._do_all(actions)
 
     def _is_emptying(self) -> bool:
         return self._life.state in (State.SWEEPING, State.KILLING)
-
-    def _is_empty(self) -> bool:
-        """Two looks: a process that forks and ends meanwhile can hide its child from one."""
-        return not self._left() and not self._left()
 
     def _heard(self, received: Received) -> Iterator[Event]:
         number = received.number
@@ -162,7 +175,7 @@ class Supervisor:
         self._run.event("signal", signal=number.name, sender=who)
         if number not in STOPS:
             self._say(f"{number.name} from {who}: ignored")
-        elif self._is_ours(received.pid):
+        elif self._family.has(received.pid):
             # A stop comes from outside; sglang's schedulers send QUIT to their parent when they fail.
             self._say(f"{number.name} from the server's own {who}: ignored")
         else:
@@ -171,49 +184,111 @@ class Supervisor:
     def _asked_to_stop(self, number: signal.Signals, who: str) -> Iterator[Event]:
         self._asked, event = asking.hear(self._asked, number.name, time.monotonic())
         if event is Event.STOP_ASKED:
-            how = "it is ending already" if self._is_emptying() else f"stopping, at most {self._plan.grace:g} s"
-            self._say(f"{number.name} from {who}: {how}")
+            self._say(f"{number.name} from {who}: {self._answer_to_a_stop()}")
         elif event is Event.HURRY:
             self._say(f"asked again by {who}: ending it at once")
         if event is not None:
             yield event
 
+    def _answer_to_a_stop(self) -> str:
+        match self._life.state:
+            case State.SWEEPING | State.KILLING | State.RELEASING:
+                return "it is ending already"
+            case State.RESTING:
+                return "not started again"
+        return f"stopping, at most {self._plan.grace:g} s"
+
     # ----------------------------------------------------------------------------------------------------------------
     # What a step says
 
+    def _do_all(self, actions: tuple[Action, ...]) -> None:
+        for action in actions:
+            self._do(action)
+
     def _do(self, action: Action) -> None:
         match action:
+            case Action.SPAWN:
+                self._start()
             case Action.SAY_READY:
                 self._announce_ready()
+            case Action.DUMP_STACKS:
+                self._dump_stacks()
             case Action.SAY_STOPPING:
                 self._notifier.stopping()
                 self._run.event("stopping")
             case Action.TERM_LEADER:
-                processes.send(self._leader, signal.SIGTERM)
-                self._run.event("term", pid=self._leader.pid)
+                processes.send(self._attempt.leader, signal.SIGTERM)
+                self._run.event("term", pid=self._attempt.leader.pid)
             case Action.TERM_REST:
                 self._signal_rest(signal.SIGTERM)
             case Action.KILL_ALL:
                 self._signal_rest(signal.SIGKILL)
-                if self._cgroup is not None:
-                    cgroup.kill(self._cgroup)
+                self._family.kill_cgroup()
+            case Action.RELEASE:
+                self._release()
+
+    def _start(self) -> None:
+        """The next attempt. One that cannot be started ends like one whose leader is gone at once."""
+        self._attempt = attempt = Attempt(self._attempt.number + 1)
+        attempt.examination = Examination(self._plan, self._cgroup)
+        leader = self._hindrance() or spawn(self._plan, {**self._plan.env, **self._run.marks}, self._cgroup)
+        if isinstance(leader, Finding):
+            attempt.refused = leader
+            self._run.event("not started", code=leader.code)
+            self._step(Event.LEADER_GONE)
+            return
+        attempt.leader = processes.identify(leader.pid) or Process(leader.pid, 0)
+        self._family.known.add(attempt.leader)
+        self._tell(time.monotonic(), force=True)
+        self._run.event("started", pid=leader.pid, attempt=attempt.number)
+        attempt.capture = self._capture(leader, attempt.examination)
+        if self._plan.ready is None:
+            self._step(Event.READY)
+        else:
+            self._watch_start(self._plan.ready)
+
+    def _hindrance(self) -> Finding | None:
+        """What keeps a later start from being tried; before the first one it was asked already."""
+        if self._attempt.number == 1:
+            return None
+        found = port.port_findings(self._plan.endpoint)
+        return found[0] if found else not_back(self._family.known) if self._plan.gpus else None
 
     def _announce_ready(self) -> None:
+        self._attempt.is_ready(time.monotonic())
+        self._watch_life()
         url = self._plan.ready.url if self._plan.ready else ""
-        self._run.event("ready", url=url)
+        self._run.event("ready", url=url, attempt=self._attempt.number)
         self._notifier.ready(f"ready: {url}" if url else "running")
         if url:
             self._say(f"ready: {url}")
-            self._say(f"try: curl {self._try_url(url)}    stop: Ctrl-C or gpulaunch stop {self._plan.profile}")
+            self._say(f"try: curl {self._try_url(url)}    stop: Ctrl-C or gpulaunch stop {self._run.instance}")
 
     def _try_url(self, url: str) -> str:
         """What every OpenAI-compatible engine answers; of any other server we know only what it is asked for."""
         parts = urlsplit(url)
         return url if self._plan.engine == "command" else f"{parts.scheme}://{parts.netloc}/v1/models"
 
+    def _dump_stacks(self) -> None:
+        """Where it hangs, into the log, before it is ended. In a thread: py-spy may take its time."""
+        pids = [process.pid for process in self._family.left()]
+        dumped = self._poster(Event.DUMPED)
+
+        def dump() -> None:
+            found = stack_dump.dump(pids, self._plan.env.get("PATH", ""))
+            self._note(found.text or f"no stacks: {found.problem}")
+            dumped("" if found.text else f"no stacks of the server: {found.problem}")
+
+        threading.Thread(target=dump, name="dump", daemon=True).start()
+
+    def _note(self, text: str) -> None:
+        """Lines of our own in the server's log."""
+        if self._attempt.log is not None:
+            self._attempt.log.note(mask(text, self._plan.secrets))
+
     def _signal_rest(self, number: signal.Signals) -> None:
-        left = self._left()
-        new = [process for process in left if process not in self._swept and process != self._leader]
+        left = self._family.left()
+        new = [process for process in left if process not in self._swept and process != self._attempt.leader]
         if new:
             names = ", ".join(f"{process.pid} ({command_of(process.pid)})" for process in new[:_NAMED])
             names += f" and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
@@ -223,27 +298,89 @@ class Supervisor:
         for process in left:
             processes.send(process, number)
 
+    def _release(self) -> None:
+        """No process is left: what it held must be free before anybody is told, or another one is started."""
+        self._attempt.stop_watching()
+        self._reap()
+        if self._attempt.refused is not None:
+            self._poster(Event.NO_MORE)("")
+            return
+        waits = [self._drain, self._examine, *([port_is_free(self._plan.endpoint)] if self._plan.endpoint else [])]
+        if self._plan.gpus:
+            waits.append(memory_is_back(tuple(self._family.known)))
+        free = self._poster(Event.NO_MORE)
+        self._attempt.until_over.append(Release(waits, lambda held: free("; ".join(held))).stop)
+
+    def _drain(self, until: float, stopped: threading.Event) -> str | None:
+        """The rest of the server's output."""
+        capture = self._attempt.capture
+        if capture is not None and not capture.finish(_DRAIN_PATIENCE):
+            return "a process beyond our reach still holds the server's output"
+        return None
+
+    def _examine(self, until: float, stopped: threading.Event) -> str | None:
+        """Why it ended, when all of its words are here."""
+        attempt, life = self._attempt, self._life
+        if attempt.examination is not None:
+            end = End(
+                wait_status=attempt.wait_status,
+                requested=life.asked,
+                ready=life.was_ready,
+                killed_because=attempt.stuck or None,
+            )
+            attempt.examination.conclude(end, {process.pid for process in self._family.known})
+        return None
+
+    # ----------------------------------------------------------------------------------------------------------------
+    # Another try
+
+    def _another_try(self) -> Event:
+        """Nothing of it is left: does the plan want another start?"""
+        attempt, ending = self._attempt, self._ending()
+        if self._asked.first is not None:
+            return Event.NO_MORE
+        ended = Ended(
+            code=_may_come_back(attempt.conclusion) or (None if ending.of_child else ending.exit_code),
+            was_ready=self._life.was_ready,
+            healthy=attempt.healthy,
+            heals=attempt.conclusion.can_heal if attempt.conclusion else None,
+            poisoned=self._died_of_its_cache(),
+            beyond_reach=self._life.beyond_reach,
+        )
+        decision = restarting.decide(ended, self._history, self._plan.restarts, chance=random.random())
+        if isinstance(decision, GiveUp):
+            if decision.reason:
+                self._say(f"not started again: {decision.reason}")
+            return Event.NO_MORE
+        if decision.move_aside:
+            self._say(fresh_caches.move_aside(self._plan))
+        self._history = decision.history
+        self._times = replace(self._times, rest=decision.seconds)
+        number = f"{decision.history.restarts} of {self._plan.restarts.max}"
+        self._run.event("resting", seconds=round(decision.seconds, 3), cause=ending.cause, restart=number)
+        self._say(f"{ending.cause}; starting again in {decision.seconds:.1f} s ({number})")
+        return Event.AGAIN
+
+    def _died_of_its_cache(self) -> bool:
+        """And the cache can be moved aside."""
+        conclusion = self._attempt.conclusion
+        if conclusion is None or conclusion.failure is not Failure.CACHE:
+            return False
+        return bool(fresh_caches.folders(self._plan)) and not fresh_caches.others_use(self._plan)
+
+    def _ending(self) -> Ending:
+        attempt = self._attempt
+        if attempt.refused is not None:
+            return outcomes.not_started(attempt.refused)
+        why = attempt.conclusion.cause if attempt.conclusion else None
+        return outcomes.judge(self._life, attempt.wait_status, self._asked.first, attempt.stuck, why)
+
     # ----------------------------------------------------------------------------------------------------------------
     # Processes
 
-    def _left(self) -> list[Process]:
-        """Whatever belongs to the run and still lives."""
-        found = set(processes.descendants([os.getpid()], without=self._guard.pid))
-        if self._cgroup is not None:
-            inside = (processes.identify(pid) for pid in cgroup.members(self._cgroup))
-            found |= {process for process in inside if process is not None and processes.is_alive(process)}
-        return sorted(found - self._known_foreign())
-
-    def _known_foreign(self) -> set[Process]:
-        """What we had before the start, with what it has started since."""
-        if self._foreign:
-            alive = [process.pid for process in self._foreign if processes.is_alive(process)]
-            self._foreign.update(processes.descendants(alive))
-        return self._foreign
-
     def _reap(self) -> bool:
         """Collects whoever of our children died, adopted ones too. True if the leader was among them."""
-        leader_died = False
+        attempt, leader_died = self._attempt, False
         while True:
             try:
                 pid, wait_status = os.waitpid(-1, os.WNOHANG)
@@ -252,8 +389,8 @@ class Supervisor:
             if pid == 0:
                 return leader_died
             self._guard.reaped(pid)
-            if pid == self._leader.pid and self._wait_status is None:
-                self._wait_status = wait_status
+            if pid == attempt.leader.pid and attempt.wait_status is None:
+                attempt.wait_status, attempt.ended_at = wait_status, time.monotonic()
                 leader_died = True
                 self._run.event("leader gone", status=outcomes.describe_child(wait_status))
 
@@ -264,22 +401,15 @@ class Supervisor:
         self._told_at = now
         if self._life.state is not State.READY:
             self._notifier.more_time(_MORE_TIME)
-        current = self._left()
+        current = self._family.left()
         self._guard.tell(current)
         if current != self._told:
-            self._known.update(current)
+            self._family.known.update(current)
             self._told = current
-            self._run.record_processes(self._self, self._leader, current)
+            self._run.record_processes(self._self, self._attempt.leader, current, grace=self._plan.grace)
             self._pause = _OFTEN
         elif self._life.state is State.READY:
             self._pause = min(self._pause * 1.5, _SELDOM)
-
-    def _is_ours(self, pid: int) -> bool:
-        """True for a process of the server, also one that has ended since and is not yet collected."""
-        now = processes.identify(pid)
-        known = any(process.pid == pid and now in (process, None) for process in self._known)
-        foreign = {process.pid for process in self._known_foreign()}
-        return known or processes.is_below(pid, os.getpid(), without=foreign)
 
     def _sender(self, received: Received) -> str:
         if received.of_kernel:
@@ -292,22 +422,53 @@ class Supervisor:
     # ----------------------------------------------------------------------------------------------------------------
     # Beginning and end
 
-    def _capture(self, leader: Leader) -> Capture:
+    def _capture(self, leader: Leader, examination: Examination) -> Capture:
         terminals = {
             leader.stdout: Terminal(1, "standard output", self._say),
             leader.stderr: Terminal(2, "standard error", self._say),
         }
-        capture = Capture(terminals, self._run.open_log(), self._plan.secrets, self._say)
+        log = self._attempt.log = open_run_log(self._run, self._plan.logging, self._say)
+        capture = Capture(terminals, log, self._plan.secrets, self._say, examination.hear)
         capture.start()
         return capture
 
-    def _probe(self) -> Probe | None:
-        if self._plan.ready is None:
-            return None
-        probe = Probe(self._plan.ready.url, self._wake, self._answers_itself)
+    def _watch_start(self, ready: Readiness) -> None:
+        """Asks whether it is ready, and looks whether it is still at it."""
+        attempt, key = self._attempt, api_key(self._plan.argv, self._plan.env)
+        probe = Probe(
+            ready.url,
+            partial(self._posts.post, (attempt.number, Event.READY, "")),
+            self._answers_itself,
+            key=key,
+            token=partial(one_token, origin(ready.url), key, timeout=_TOKEN) if ready.generate else None,
+            say=self._say,
+        )
         probe.start()
+        attempt.until_ready.append(probe.stop)
+        if ready.stall:
+            loading = Loading(
+                ready.stall,
+                lambda: [process.pid for process in self._family.left()],
+                attempt.spoke_at,
+                self._poster(Event.STUCK),
+            )
+            attempt.until_ready.append(loading.stop)
         self._notifier.status(f"loading: {self._plan.profile}")
-        return probe
+
+    def _watch_life(self) -> None:
+        """Looks whether it still works, if the profile wants that."""
+        live = self._plan.live
+        if live is None:
+            return
+        key = api_key(self._plan.argv, self._plan.env)
+        watched = Watched(self._plan.engine, live.url, key, live.stall, live.generate)
+        watcher = Watcher(watched, self._poster(Event.STUCK), self._say)
+        self._attempt.until_over.append(watcher.stop)
+
+    def _poster(self, event: Event) -> Callable[[str], None]:
+        """Posts that this happened to the present attempt, whatever comes after it; from any thread."""
+        number = self._attempt.number
+        return lambda words: self._posts.post((number, event, words))
 
     def _answers_itself(self) -> bool:
         """False if somebody else is known to listen at the port: two that were started at once saw it free, both.
@@ -316,7 +477,7 @@ class Supervisor:
         """
         endpoint = self._plan.endpoint
         listeners = {pid for pid, _ in port.holders(endpoint.port)} if endpoint else set()
-        if not listeners or listeners & {process.pid for process in self._left()}:
+        if not listeners or listeners & {process.pid for process in self._family.left()}:
             return True
         if not self._refused_answer:
             self._refused_answer = True
@@ -325,43 +486,9 @@ class Supervisor:
             )
         return False
 
-    def _wake(self) -> None:
-        with contextlib.suppress(OSError):
-            os.write(self._wake_write, b"r")
-
-    def _await_port(self, inbox: Inbox) -> None:
-        """Only when the port can be bound again is the server gone for whoever starts the next one."""
-        endpoint, until = self._plan.endpoint, time.monotonic() + _PORT_PATIENCE
-        if endpoint is None:
-            return
-        while port.bind_problem(endpoint) == errno.EADDRINUSE:
-            holders = ", ".join(f"{pid} ({command})" for pid, command in port.holders(endpoint.port))
-            # Nothing of ours is left: somebody else's process has taken it meanwhile, and will not let go for us.
-            if holders or time.monotonic() > until:
-                self._say(f"port {endpoint.port} is taken by {holders or 'somebody whom this user may not see'}")
-                return
-            self._notifier.more_time(_MORE_TIME)
-            with selectors.DefaultSelector() as selector:
-                selector.register(inbox.descriptor, selectors.EVENT_READ)
-                selector.select(_PORT_PAUSE)
-            if any(received.number in STOPS for received in inbox.read()):
-                return
-
-    def _not_started(self, finding: Finding) -> Outcome:
-        self._run.event("not started", code=finding.code)
-        cause = f"{finding.message} {finding.fix}"
-        return Outcome(
-            exit_code=finding.exit_code,
-            cause=cause,
-            origin="launcher",
-            child="not started",
-            requested=False,
-            ready=False,
-        )
-
-    def _outcome(self, capture: Capture) -> Outcome:
-        ending = outcomes.judge(self._life, self._wait_status, self._asked.first)
-        beyond = self._left() if self._life.beyond_reach else []
+    def _outcome(self) -> Outcome:
+        attempt, ending = self._attempt, self._ending()
+        beyond = self._family.left() if self._life.beyond_reach else []
         cause = ending.cause
         if beyond:
             cause += f"; beyond reach: {', '.join(str(process.pid) for process in beyond)}"
@@ -370,19 +497,20 @@ class Supervisor:
             exit_code=1 if failed else ending.exit_code,
             cause=cause,
             origin="child" if ending.of_child else "launcher",
-            child=outcomes.describe_child(self._wait_status),
+            child="not started" if attempt.refused else outcomes.describe_child(attempt.wait_status),
             requested=ending.asked,
             ready=self._life.was_ready,
             run_folder=str(self._run.folder) if self._run.folder else None,
             log=str(self._run.log_path) if self._run.log_path else None,
-            last_lines=capture.last_lines(10),
+            last_lines=attempt.capture.last_lines(10) if attempt.capture else (),
             swept=len(self._swept),
+            attempts=attempt.number,
+            fix=attempt.conclusion.fix if attempt.conclusion and not ending.asked else None,
+            failure=attempt.conclusion.failure.value if attempt.conclusion and not ending.asked else None,
         )
 
 
-def become_subreaper() -> None:
-    """Orphans of the server become our children instead of process 1's: none can hide by a double fork."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"prctl: {os.strerror(number)}")
+def _may_come_back(conclusion: Conclusion | None) -> int | None:
+    """75 where the engine itself found what it needs in other hands; None for anything else."""
+    held = (Failure.PORT, Failure.DEVICE_MEMORY)
+    return TRY_AGAIN if conclusion is not None and conclusion.failure in held else None

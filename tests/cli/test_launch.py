@@ -19,6 +19,7 @@ import pytest
 
 from tests.cli.conftest import Answer, Caller
 from tests.helpers import eventually, free_port
+from tests.launching import unstamped
 from tests.report.test_document import KEYS
 
 Here = Callable[..., Answer]
@@ -75,7 +76,7 @@ def test_what_runs_where_and_with_which_toolkit_is_said_before_the_start(caller:
     assert ours[2].startswith("toolkit: ")
     log = runs(caller)[0] / "server.log"
     assert f"log: {log}" in ours
-    assert log.read_text() in ("out\nerr\n", "err\nout\n")
+    assert unstamped(log.read_bytes()) in (b"out\nerr\n", b"err\nout\n")
     assert "err" in answer.err.splitlines()
 
 
@@ -212,19 +213,31 @@ def test_logs_prints_the_latest_log_or_the_one_named(caller: Caller) -> None:
     for word in ("first", "second"):
         caller("command", "--profile", shell_profile(caller, f"echo {word}; exit 3"))
     first = next(path for path in runs(caller) if "first" in (path / "server.log").read_text())
-    assert caller("logs", first.name.rpartition("-")[2]).out == "first\n"
-    assert caller("logs").out in ("first\n", "second\n")
+    assert caller("logs", first.name.rpartition("-")[2]).out.endswith("Z out first\n")
+    assert caller("logs").out.endswith(("Z out first\n", "Z out second\n"))
     assert caller("logs", "server").out == caller("logs").out
     nothing = caller("logs", "nobody")
     assert (nothing.code, nothing.out) == (78, "")
     assert "[no-such-run]" in nothing.err
 
 
-def test_a_port_that_is_taken_by_our_own_server_is_75(caller: Caller) -> None:
-    with serving(caller):
+def test_a_second_launch_of_one_instance_is_75_and_is_told_which_run_is_the_first(caller: Caller) -> None:
+    with serving(caller) as first:
         answer = caller("command", "--profile", "./server.yaml")
+    (run,) = runs(caller)
     assert answer.code == 75
-    assert "http.server" in answer.err
+    assert f"run {run.name.rpartition('-')[2]}, process {first.pid} (" in answer.err
+    assert "[instance-running]" in answer.err
+
+
+def test_a_port_that_is_taken_by_our_own_server_is_75_and_its_run_is_named(caller: Caller) -> None:
+    with serving(caller):
+        (run,) = runs(caller)
+        answer = caller("check", "--profile", "./server.yaml")
+        another = caller("command", "--profile", "./server.yaml", "--name", "another")
+    assert (answer.code, another.code) == (75, 75)
+    assert "[port-claimed]" in another.err
+    assert f"run {run.name.rpartition('-')[2]}" in another.err
 
 
 @pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
@@ -234,7 +247,7 @@ def test_a_launch_works_without_some_of_its_streams(caller: Caller, closed: str)
     script = f"exec {sys.executable} -m launcher command --profile {profile} {closed}"
     done = subprocess.run(["sh", "-c", script], env=dict(caller.environ), cwd=caller.folder, timeout=60)
     assert done.returncode == 3
-    assert sorted((runs(caller)[0] / "server.log").read_text().split()) == ["err", "out"]
+    assert sorted(unstamped((runs(caller)[0] / "server.log").read_bytes()).split()) == [b"err", b"out"]
 
 
 def test_a_reader_of_ours_that_went_away_does_not_change_the_end(caller: Caller) -> None:

@@ -17,6 +17,8 @@ def corral() -> Iterator[Corral]:
 
 
 @pytest.fixture
-def launch(corral: Corral, tmp_path: Path) -> Launch:
+def launch(corral: Corral, tmp_path: Path) -> Iterator[Launch]:
     """A launch that has not been started."""
-    return Launch(corral, tmp_path)
+    made = Launch(corral, tmp_path)
+    yield made
+    made.remove_locks()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.hostile import LIFETIME, take_title
+from launcher.selftest.engine import LIFETIME, take_title
 
 
 def main(out: Path) -> None:

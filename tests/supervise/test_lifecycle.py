@@ -1,6 +1,9 @@
-"""Every cell of the table in `launcher.supervise.lifecycle`."""
+"""Every cell of the table in `launcher.supervise.lifecycle`, which stands in ARCHITECTURE.md."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,49 +18,76 @@ from launcher.supervise.lifecycle import (
     Life,
     State,
     Times,
-    born,
-    born_ready,
+    begin,
     step,
 )
 
-TIMES = Times(grace=30.0)
+TIMES = Times(grace=30.0, rest=2.0)
 NOW = 100.0
 STAY: tuple[Action, ...] = ()
+ARCHITECTURE = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
-ROWS = {
-    (State.STARTING, Event.READY): (State.READY, (Action.SAY_READY,)),
-    (State.STARTING, Event.LEADER_GONE): (State.SWEEPING, (Action.TERM_REST,)),
-    (State.STARTING, Event.STOP_ASKED): (State.STOPPING, (Action.SAY_STOPPING, Action.TERM_LEADER)),
-    (State.STARTING, Event.TIME_UP): (State.STOPPING, (Action.SAY_STOPPING, Action.TERM_LEADER)),
-    (State.READY, Event.LEADER_GONE): (State.SWEEPING, (Action.TERM_REST,)),
-    (State.READY, Event.STOP_ASKED): (State.STOPPING, (Action.SAY_STOPPING, Action.TERM_LEADER)),
-    (State.STOPPING, Event.LEADER_GONE): (State.SWEEPING, (Action.TERM_REST,)),
-    (State.STOPPING, Event.HURRY): (State.KILLING, (Action.KILL_ALL,)),
-    (State.STOPPING, Event.TIME_UP): (State.SWEEPING, (Action.TERM_REST,)),
-    (State.SWEEPING, Event.HURRY): (State.KILLING, (Action.KILL_ALL,)),
-    (State.SWEEPING, Event.TIME_UP): (State.KILLING, (Action.KILL_ALL,)),
-    (State.SWEEPING, Event.EMPTY): (State.DONE, STAY),
-    (State.KILLING, Event.TIME_UP): (State.DONE, STAY),
-    (State.KILLING, Event.EMPTY): (State.DONE, STAY),
-}
+
+def rows(first: str) -> list[list[str]]:
+    """The cells of the table in ARCHITECTURE.md whose first line begins so."""
+    begins = ARCHITECTURE.index(first)
+    block = re.match(r"(\|.*\n)+", ARCHITECTURE[begins:])
+    assert block
+    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block[0].splitlines()]
+    return [lines[0], *lines[2:]]
+
+
+def drawn() -> dict[tuple[State, Event], set[State]]:
+    """What the table says: to which states a cell leads."""
+    head, *body = rows("| | STARTING")
+    cells: dict[tuple[State, Event], set[State]] = {}
+    for row in body:
+        for name, cell in zip(head[1:], row[1:], strict=True):
+            cells[State[name], Event(row[0])] = {State[word] for word in cell.split(" or ") if word}
+    return cells
+
+
+DRAWN = drawn()
+# What a life may remember about times, so that a cell with two answers gives both.
+MEMORIES = [(0.0, 0.0), (NOW + 60, NOW + 60)]
 
 
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("event", Event)
-def test_every_cell(state: State, event: Event) -> None:
-    life = Life(state, deadline=None)
-    after, actions = step(life, event, TIMES, NOW)
-    assert (after.state, actions) == ROWS.get((state, event), (state, STAY))
+def test_every_cell_is_as_drawn(state: State, event: Event) -> None:
+    seen = set()
+    for grace_until, give_up_at in MEMORIES:
+        life = Life(state, deadline=None, grace_until=grace_until, give_up_at=give_up_at)
+        after, actions = step(life, event, TIMES, NOW)
+        if after.state is not state or actions:
+            seen.add(after.state)
+    assert seen == DRAWN.get((state, event), set())
+
+
+def test_the_drawing_has_every_state_and_every_event() -> None:
+    assert {state for state, _ in DRAWN} == set(State) - {State.DONE}
+    assert {event for _, event in DRAWN} == set(Event)
+
+
+@pytest.mark.parametrize("state", State)
+def test_what_is_done_on_the_way_to_a_state_is_as_drawn(state: State) -> None:
+    legend = {State[name]: text for name, text in rows("| on the way to")[1:]}
+    for (before, event), targets in DRAWN.items():
+        if state in targets and before is not state:
+            past = NOW + 60 if state is State.STOPPING else 0.0
+            _, actions = step(Life(before, None, grace_until=past), event, TIMES, NOW)
+            said = legend.get(state, "").split(" (")[0]
+            assert ", ".join(action.value for action in actions) == said
 
 
 def test_a_ready_server_is_asked_once_and_has_its_whole_grace() -> None:
-    life, _ = step(born(TIMES, 0.0), Event.READY, TIMES, 10.0)
+    life, _ = step(begin(TIMES, 0.0)[0], Event.READY, TIMES, 10.0)
     life, _ = step(life, Event.STOP_ASKED, TIMES, NOW)
     assert life.deadline == NOW + TIMES.grace
 
 
 def test_a_loading_server_is_asked_again_until_its_grace_is_over() -> None:
-    life, _ = step(born(TIMES, 0.0), Event.STOP_ASKED, TIMES, NOW)
+    life, actions = step(begin(TIMES, 0.0)[0], Event.STOP_ASKED, TIMES, NOW)
     sent = 1
     while life.state is State.STOPPING:
         assert life.deadline is not None
@@ -77,24 +107,50 @@ def test_what_cannot_be_killed_is_given_up_at_last_and_said() -> None:
 
 
 def test_readiness_has_no_deadline_unless_the_profile_says_so() -> None:
-    assert born(TIMES, NOW).deadline is None
-    life = born(Times(grace=30.0, ready_within=60.0), NOW)
+    assert begin(TIMES, NOW)[0].deadline is None
+    times = Times(grace=30.0, ready_within=60.0)
+    life, _ = begin(times, NOW)
     assert life.deadline == NOW + 60.0
-    assert step(life, Event.TIME_UP, TIMES, NOW + 60.0)[0].too_late
+    assert step(life, Event.TIME_UP, times, NOW + 60.0)[0].too_late
 
 
-def test_a_server_that_nobody_asks_is_ready_from_the_start() -> None:
-    life, actions = step(born_ready(), Event.STOP_ASKED, TIMES, NOW)
-    assert life.was_ready
-    assert life.deadline == NOW + TIMES.grace
-    assert actions == (Action.SAY_STOPPING, Action.TERM_LEADER)
+def test_a_server_that_hangs_is_stopped_also_when_its_stacks_cannot_be_had() -> None:
+    life, _ = step(Life(State.READY, None, was_ready=True), Event.STUCK, TIMES, NOW)
+    assert life.stuck
+    assert life.deadline is not None
+    stopping, actions = step(life, Event.TIME_UP, TIMES, life.deadline)
+    assert (stopping.state, Action.TERM_LEADER in actions) == (State.STOPPING, True)
+
+
+def test_the_next_start_is_a_new_life_after_the_pause() -> None:
+    life, _ = step(Life(State.RELEASING, None, was_ready=True, stuck=True), Event.AGAIN, TIMES, NOW)
+    assert life.deadline == NOW + TIMES.rest
+    assert step(life, Event.TIME_UP, TIMES, NOW + TIMES.rest) == begin(TIMES, NOW + TIMES.rest)
+
+
+def test_a_stop_while_the_next_start_is_waited_for_is_an_asked_for_end() -> None:
+    life, actions = step(Life(State.RESTING, NOW + 2), Event.STOP_ASKED, TIMES, NOW)
+    assert (life.state, life.asked, actions) == (State.DONE, True, STAY)
 
 
 @given(st.lists(st.sampled_from(Event), max_size=30))
 def test_no_order_of_events_kills_before_a_stop_or_a_death(events: list[Event]) -> None:
-    life, at, excused = born(TIMES, 0.0), 0.0, False
+    at, excused = 0.0, False
+    life, _ = begin(TIMES, at)
     for event in events:
         at += GIVE_UP
-        excused = excused or event in (Event.STOP_ASKED, Event.LEADER_GONE, Event.TIME_UP)
+        excused = excused or event in (Event.STOP_ASKED, Event.LEADER_GONE, Event.TIME_UP, Event.STUCK)
         life, actions = step(life, event, TIMES, at)
         assert excused or not {Action.TERM_LEADER, Action.TERM_REST, Action.KILL_ALL} & set(actions)
+
+
+@given(st.lists(st.sampled_from(Event), max_size=30))
+def test_no_order_of_events_starts_another_one_while_one_may_live(events: list[Event]) -> None:
+    """Nor without waiting for what it held."""
+    at, released = 0.0, False
+    life, _ = begin(TIMES, at)
+    for event in events:
+        at += GIVE_UP
+        life, actions = step(life, event, TIMES, at)
+        assert Action.SPAWN not in actions or released
+        released = (released or Action.RELEASE in actions) and Action.SPAWN not in actions

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from launcher.supervise.lifecycle import Event, Life, State, Times, born, step
+from launcher.supervise.lifecycle import Event, Life, State, Times, begin, step
 from launcher.supervise.outcomes import Ending, describe_child, judge
 
 TIMES = Times(grace=30.0, ready_within=60.0)
@@ -20,7 +20,7 @@ def exited(code: int) -> int:
 
 def life(*events: Event) -> Life:
     """A life in which these things happened."""
-    lived = born(TIMES, 0.0)
+    lived, _ = begin(TIMES, 0.0)
     for event in events:
         lived, _ = step(lived, event, TIMES, 0.0)
     return lived
@@ -75,6 +75,13 @@ def test_one_that_was_not_ready_in_time_is_124() -> None:
     lived = life(Event.TIME_UP, Event.LEADER_GONE)
     assert lived.state is State.SWEEPING
     assert judge(lived, exited(0), None) == Ending(124, "the server was not ready in time and was stopped")
+
+
+def test_one_that_we_ended_because_it_was_stuck_says_why() -> None:
+    lived = life(Event.READY, Event.STUCK, Event.DUMPED, Event.LEADER_GONE)
+    ending = judge(lived, signal.SIGTERM, None, "2 requests run, and no token came for 300 s")
+    assert ending == Ending(124, "2 requests run, and no token came for 300 s; the server was stopped")
+    assert judge(life(Event.READY, Event.STUCK, Event.STOP_ASKED), signal.SIGTERM, "SIGINT", "hung").exit_code == 130
 
 
 @pytest.mark.parametrize(

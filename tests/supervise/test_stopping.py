@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from launcher.selftest.engine import CUT_SHORT
 from tests.helpers import eventually, free_port
-from tests.hostile import CUT_SHORT
 from tests.hostiles import health, hostile, processes, signals
 from tests.launching import Launch, without_cgroups
 from tests.survivors import Corral

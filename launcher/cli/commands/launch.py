@@ -8,12 +8,21 @@ from launcher.cli import options, story
 from launcher.cli.commands.check import show_check
 from launcher.cli.screen import Screen
 from launcher.errors import UsageError
+from launcher.instances import NAME
+
+
+def _name(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not NAME.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no name: letters, digits, dots, dashes and underscores")
+    return value
 
 
 @click.command(cls=options.Command, after_dashes="ENGINE FLAGS")
 @options.profile_option
 @options.target_option
 @options.once_options
+@click.option("--name", "instance", metavar="NAME", callback=_name, help="Of this instance; by default the profile's.")
+@click.option("--replace", "take_over", is_flag=True, help="Stop the instance of this name that runs, and take over.")
 @click.option("--dry-run", is_flag=True, help="Start nothing: every check, the command, the environment's difference.")
 @click.option("--exec", "become", is_flag=True, help="Become the server instead of supervising it.")
 @click.option("--no-verify", is_flag=True, help="Do not ask the libraries in the target what they find.")
@@ -27,6 +36,8 @@ def command(
     target: str | None,
     env: tuple[str, ...],
     keep_env: tuple[str, ...],
+    instance: str | None,
+    take_over: bool,
     dry_run: bool,
     become: bool,
     no_verify: bool,
@@ -45,6 +56,8 @@ def command(
         target=target,
         facts_file=facts_file,
         request=request,
+        instance=instance,
+        replace=take_over,
     )
     if dry_run:
         return show_check(wish, screen, as_json=as_json)

@@ -10,7 +10,7 @@ import click
 from launcher import errors, findings
 from launcher.cli import options, story
 from launcher.errors import Refused
-from launcher.runs import find_run
+from launcher.runs import find_run, log_files
 
 
 @click.command(cls=options.Command)
@@ -20,9 +20,10 @@ from launcher.runs import find_run
 def command(ctx: click.Context, run: str | None) -> int:
     """Prints the whole log of a run: of the latest, of a profile's latest, or of the one whose id begins so."""
     found = find_run(story.here().places, run)
-    try:
-        with found.log_path.open("rb") as log:
+    files = log_files(found.folder)
+    if not files:
+        raise Refused([findings.error("no-log", f"Run {found.run_id} of {found.profile} left no log.")])
+    for file in files:
+        with file.open("rb") as log:
             shutil.copyfileobj(log, sys.stdout.buffer)
-    except FileNotFoundError:
-        raise Refused([findings.error("no-log", f"Run {found.run_id} of {found.profile} left no log.")]) from None
     return errors.OK

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import click
 
 from launcher import errors
 from launcher.cli import options, story
-from launcher.runs import list_runs
+from launcher.instances import Claimant, running
+from launcher.runs import Recorded, list_runs
 from launcher.supervise.stopping import stop_run
 
 
 @click.command(cls=options.Command)
 @click.argument("run", required=False)
+@click.option("--timeout", type=float, metavar="SECONDS", help="Wait so long; default: its grace and 30 s.")
 @options.screen_options
 @click.pass_context
-def command(ctx: click.Context, run: str | None) -> int:
-    """Stops the latest run that is running: of all, of a profile, or the one whose id begins so.
+def command(ctx: click.Context, run: str | None, timeout: float | None) -> int:
+    """Stops the latest run that is running: of all, of an instance, of a profile, or the one whose id begins so.
 
-    Exits with 0 also where nothing is running: what was asked for is so.
+    Exits with 0 also where nothing is running: what was asked for is so; with 124 if it has not ended in time.
     """
-    for found in list_runs(story.here().places):
-        if run is not None and run != found.profile and not found.run_id.startswith(run):
-            continue
-        stopped = stop_run(found)
+    places = story.here().places
+    for found in _meant(list_runs(places), run, running(places.locks)):
+        stopped = stop_run(found, timeout)
+        if stopped.problem:
+            ctx.obj.say(f"asked to stop: {found.profile}, run {found.run_id}; {stopped.problem}")
+            return errors.OUT_OF_TIME
         if stopped.was_running:
             # After --exec nobody of ours stayed to look, and to write down how it ended.
             swept = "; nothing of it is left" if stopped.exit_code is not None else ""
@@ -30,3 +36,10 @@ def command(ctx: click.Context, run: str | None) -> int:
             return errors.OK
     ctx.obj.say(f"nothing is running{f' of {run}' if run else ''}")
     return errors.OK
+
+
+def _meant(runs: Sequence[Recorded], word: str | None, instances: Iterable[Claimant]) -> Sequence[Recorded]:
+    """An instance's name counts most, as a profile may have several; else the profile's, or the beginning of an id."""
+    named = {entry.run_id for entry in instances if entry.instance == word}
+    of_instance = [run for run in runs if run.run_id in named]
+    return of_instance or [run for run in runs if word in (None, run.profile) or run.run_id.startswith(word or "")]

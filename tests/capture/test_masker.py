@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
+from urllib.parse import quote, quote_plus
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launcher.supervise.masker import Masker
+from launcher.capture.masker import Masker
 
 SECRET = "sk-0123456789abcdef"
 
 
 def through(masker: Masker, *chunks: bytes) -> bytes:
     """What comes out for chunks that come in."""
-    return b"".join(masker.feed(chunk) for chunk in chunks) + masker.flush()
+    return b"".join(masker.feed(chunk) for chunk in chunks) + masker.flush(final=True)
 
 
 def test_a_secret_is_masked() -> None:
     assert through(Masker([SECRET]), b"key=" + SECRET.encode() + b"\n") == b"key=***\n"
 
 
-def test_without_secrets_nothing_is_held_or_changed() -> None:
+def test_without_secrets_a_line_is_neither_held_nor_changed() -> None:
     masker = Masker([])
-    assert masker.feed(b"abc") == b"abc"
+    assert masker.feed(b"abc\n") == b"abc\n"
     assert not masker.holds
 
 
@@ -69,7 +72,8 @@ def test_secrets_that_begin_or_end_alike_are_masked_as_in_one_read(text: list[st
 def test_a_whole_secret_that_may_be_the_beginning_of_a_longer_one_is_masked_when_nothing_follows() -> None:
     masker = Masker(NESTED)
     assert masker.feed(b"token-0123") == b""
-    assert masker.flush() == b"***"
+    assert masker.flush() == b""  # the rest may come after a pause
+    assert masker.flush(final=True) == b"***"
 
 
 @given(st.binary(max_size=300), st.integers(1, 40))
@@ -80,3 +84,47 @@ def test_any_bytes_pass_unchanged_where_no_secret_is_in_them(data: bytes, size: 
 
 def test_a_secret_that_is_no_utf8_is_masked_as_the_bytes_that_it_is() -> None:
     assert through(Masker(["\udcff\udcfeabcdefghij"]), b"x\xff\xfeabcdefghijx") == b"x***x"
+
+
+@pytest.mark.parametrize("at", range(1, len(SECRET)))
+def test_a_pause_within_a_secret_shows_at_most_the_first_seven_bytes(at: int) -> None:
+    """Two writes, seconds apart: what waits is shown in between, as a prompt must be."""
+    masker, secret = Masker([SECRET]), SECRET.encode()
+    shown = masker.feed(b"key " + secret[:at]) + masker.flush()
+    shown += masker.feed(secret[at:] + b" is it\n") + masker.flush(final=True)
+    assert shown == b"key " + (secret[:at] if at < 8 else b"") + b"*** is it\n"
+
+
+def test_a_secret_that_was_cut_short_by_the_end_is_masked() -> None:
+    assert through(Masker([SECRET]), SECRET[:-1].encode()) == b"***"
+
+
+AWKWARD = 'pass"word\\with/every thing&\u00fc'
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [AWKWARD, json.dumps({"key": AWKWARD}), json.dumps(AWKWARD, ensure_ascii=False), repr([AWKWARD]), quote(AWKWARD),
+     quote(AWKWARD, safe=""), quote(AWKWARD, safe="").lower(), quote_plus(AWKWARD)],
+)  # fmt: skip
+def test_a_known_value_is_masked_in_every_spelling(shown: str) -> None:
+    masked = through(Masker([AWKWARD]), f"it is {shown}.\n".encode())
+    assert b"word" not in masked
+    assert b"thing" not in masked
+    assert masked.startswith(b"it is ")
+
+
+def test_a_secret_of_two_lines_is_masked_though_the_lines_come_alone() -> None:
+    assert through(Masker(["first line\nsecond line"]), b"a first line\n", b"second line b\n") == b"a *** b\n"
+
+
+def test_a_coloured_secret_is_masked() -> None:
+    coloured = b"\x1b[1m" + SECRET[:5].encode() + b"\x1b[0;32m" + SECRET[5:].encode() + b"\x1b[0m\n"
+    assert through(Masker([SECRET]), coloured) == b"\x1b[1m***\x1b[0m\n"
+
+
+def test_an_endless_line_is_not_held_for_ever() -> None:
+    masker = Masker([])
+    shown = b"".join(masker.feed(b"x" * 1000) for _ in range(1000))
+    assert len(shown) > 900_000
+    assert shown + masker.flush(final=True) == b"x" * 1_000_000

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from launcher.supervise.terminal import Terminal
+from launcher.capture.terminal import Terminal
 from tests.helpers import eventually
 from tests.hostiles import health
 from tests.launching import Launch

@@ -1,0 +1,123 @@
+"""Masks secrets in a stream of bytes, also where one is split over two reads, however far apart. Pure.
+
+Known values are masked in every spelling in which a log shows them: as they are, JSON-escaped, percent-encoded, as
+Python's repr. Bytes come out up to the last line that has ended, so that a shape is always seen whole; an unfinished
+line is held until `flush`, which is called when nothing came for a moment: a prompt must appear.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import quote, quote_plus
+
+from launcher.capture.shapes import mask_shapes
+from launcher.secrets import MASK, SHORT, long_enough
+
+LONGEST = 64 << 10  # bytes of an unfinished line that are held
+
+_MASK = MASK.encode()
+_ESCAPE = rb"(?:\x1b\[[0-9;]*m)*"
+
+
+class Masker:
+    """Give it chunks, get chunks."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._secrets = spellings(secrets)
+        self._pattern = re.compile(b"|".join(re.escape(value) for value in self._secrets)) if self._secrets else None
+        coloured = (_ESCAPE.join(re.escape(bytes([byte])) for byte in value) for value in self._secrets)
+        self._coloured = re.compile(b"|".join(coloured)) if self._secrets else None
+        self._crosses_lines = any(b"\n" in value or b"\r" in value for value in self._secrets)
+        self._held = b""
+        self._shown = b""  # the beginning of a secret that had to be shown: its rest is masked when it comes
+
+    @property
+    def holds(self) -> bool:
+        """True while something is held back."""
+        return bool(self._held)
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What may be shown of everything so far."""
+        data = self._held + chunk if self._held else chunk
+        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if len(data) - cut > LONGEST:
+            cut = max(cut, _last_gap(data))
+        if self._crosses_lines:
+            cut = min(cut, len(data) - self._unfinished(data))
+        if not cut:
+            self._held = data
+            return b""
+        self._held = data[cut:]
+        return self._masked(data if cut == len(data) else data[:cut])
+
+    def flush(self, *, final: bool = False) -> bytes:
+        """What was held back, when nothing more comes (for now, or at all).
+
+        A beginning of a known value of 8 bytes and more is not shown: it stays held, and at the end it is masked.
+        """
+        data, self._held = self._held, b""
+        keep = self._unfinished(data)
+        if keep >= SHORT:
+            if final:
+                return self._masked(data[: len(data) - keep]) + _MASK
+            self._held = data[len(data) - keep :]
+            return self._masked(data[: len(data) - keep])
+        shown = self._masked(data)
+        self._shown = data[len(data) - keep :] if keep else b""
+        return shown
+
+    def known(self, line: bytes) -> bytes:
+        """A whole line with the known values masked."""
+        return self._pattern.sub(_MASK, line) if self._pattern is not None else line
+
+    def _masked(self, data: bytes) -> bytes:
+        if not data:
+            return data
+        before, self._shown = self._shown, b""
+        if before:
+            data = self._without_rest(before, data)
+        if self._pattern is not None and any(value in data for value in self._secrets):
+            data = self._pattern.sub(_MASK, data)
+        if self._coloured is not None and b"\x1b" in data:
+            data = self._coloured.sub(_MASK, data)
+        return mask_shapes(data)
+
+    def _without_rest(self, before: bytes, data: bytes) -> bytes:
+        """The data with the rest of a secret masked whose beginning was shown already."""
+        for value in self._secrets:
+            for length in range(min(len(before), len(value) - 1), 0, -1):
+                if before.endswith(value[:length]) and data.startswith(value[length:]):
+                    return _MASK + data[len(value) - length :]
+        return data
+
+    def _unfinished(self, data: bytes) -> int:
+        """The length of the longest end of the data that is a beginning of a known value, but not all of it."""
+        if not self._secrets:
+            return 0
+        for length in range(min(len(data), max(map(len, self._secrets)) - 1), 0, -1):
+            end = data[-length:]
+            if any(len(value) > length and value.startswith(end) for value in self._secrets):
+                return length
+        return 0
+
+
+def spellings(secrets: Iterable[str]) -> tuple[bytes, ...]:
+    """The values as bytes in all spellings, longest first so that no part of one stays readable."""
+    found: set[bytes] = set()
+    for value in long_enough(secrets):
+        found.add(value.encode("utf-8", "surrogateescape"))
+        printable = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        escaped = {json.dumps(printable)[1:-1], json.dumps(printable, ensure_ascii=False)[1:-1], repr(printable)[1:-1]}
+        escaped |= {text.replace("/", "\\/") for text in escaped}
+        encoded = {quote(printable, safe=""), quote(printable), quote_plus(printable)}
+        encoded |= {re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), text) for text in encoded}
+        found |= {text.encode() for text in escaped | encoded if len(text) >= SHORT}
+    return tuple(sorted(found, key=lambda value: (-len(value), value)))
+
+
+def _last_gap(data: bytes) -> int:
+    """After the last blank of an endless line; where there is none, a kibibyte before its end."""
+    gap = data.rfind(b" ", len(data) - LONGEST // 2)
+    return gap + 1 if gap >= 0 else len(data) - 1024

@@ -1,0 +1,125 @@
+"""The log of a run: appended to, begun anew at a size, never in the server's way.
+
+`server.log` is written; when it is full it becomes `server.log.1`, and so on up. Of `keep` files the first of all stays
+whatever happens, for it says with what the server was started; the next oldest make room. Every start of one run goes
+on in the same log: a restart must not take away why it became necessary (gpustack/gpustack#2819).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from launcher.capture.records import Stream, stamped
+from launcher.capture.retention import make_room
+from launcher.model import Logging
+from launcher.private_files import open_private
+from launcher.runs import Run
+
+Say = Callable[[str], None]
+
+
+class RunLog:
+    """Where the log cannot be written it is said once, and tried again with every block: there may be room tomorrow."""
+
+    def __init__(self, path: Path, options: Logging, say: Say) -> None:
+        """Raises OSError where the file cannot be opened."""
+        self._path = path
+        self._options = options
+        self._say = say
+        self._lost = 0
+        self._lost_here = 0
+        self._whole = True  # the file ends with a line
+        self._descriptor = open_private(path, os.O_WRONLY | os.O_APPEND)
+        self._size = os.fstat(self._descriptor).st_size
+        make_room(path.parent, options, time.time())
+        if self._size:
+            self.note("the server is started again")
+
+    def put(self, block: bytes, stream: Stream, at: float) -> None:
+        """Whole lines of a stream; `at` in seconds since the epoch."""
+        if block:
+            self._write(stamped(block, stream, at, self._options.format))
+
+    def note(self, sentence: str) -> None:
+        """A line of our own."""
+        self.put(sentence.encode() + b"\n", "gpulaunch", time.time())
+
+    def close(self) -> None:
+        """Says what is missing in all."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        if self._lost:
+            self._say(f"{self._lost} bytes are missing in the log, which could not be written")
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            # A file holds whole lines, and at least one.
+            room = self._options.rotate - self._size
+            if self._options.rotate and len(rest) > room and self._size and self._rotate():
+                continue
+            fits = len(rest)
+            if self._options.rotate and fits > room:
+                begin = len(data) - len(rest)
+                cut = data.rfind(b"\n", begin, begin + max(room, 0)) + 1
+                fits = (cut or data.find(b"\n", begin) + 1) - begin
+            if not self._append(rest[:fits]):
+                self._lost += len(rest) - fits
+                self._lost_here += len(rest) - fits
+                return
+            rest = rest[fits:]
+
+    def _append(self, part: memoryview) -> bool:
+        try:
+            if self._lost_here:
+                self._mend()
+            while part:
+                count = os.write(self._descriptor, part)
+                self._size += count
+                self._whole = count == len(part)
+                part = part[count:]
+        except OSError as error:
+            if not self._lost:
+                self._say(f"the log cannot be written: {error.strerror}; the server goes on without it")
+            self._lost += len(part)
+            self._lost_here += len(part)
+            return False
+        return True
+
+    def _mend(self) -> None:
+        """Says in the file itself what is missing at this place."""
+        sentence = f"{self._lost_here} bytes are missing here\n".encode()
+        line = stamped(sentence, "gpulaunch", time.time(), self._options.format)
+        self._size += os.write(self._descriptor, line if self._whole else b"\n" + line)
+        self._lost_here, self._whole = 0, True
+
+    def _rotate(self) -> bool:
+        """A new file. False where that cannot be done: the old one goes on."""
+        try:
+            for number in range(self._options.keep - 1, 0, -1):
+                older = _numbered(self._path, number - 1)
+                if older.exists() and not (number == self._options.keep - 1 and _numbered(self._path, number).exists()):
+                    older.replace(_numbered(self._path, number))
+            descriptor = open_private(self._path, os.O_WRONLY | os.O_APPEND | os.O_TRUNC)
+        except OSError:
+            return False
+        os.close(self._descriptor)
+        self._descriptor, self._size, self._whole = descriptor, 0, True
+        make_room(self._path.parent, self._options, time.time())
+        return True
+
+
+def open_run_log(run: Run, options: Logging, say: Say) -> RunLog | None:
+    """The log of a run, or None where nothing can be kept."""
+    try:
+        return RunLog(run.log_path, options, say) if run.log_path else None
+    except OSError:
+        return None
+
+
+def _numbered(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.{number}") if number else path

@@ -1,0 +1,64 @@
+"""Why one start of the server ended: its words as they come, and the kernel's word when it is gone.
+
+The words are looked at in the capture's thread, the kernel is asked in the thread that waits for what was released.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from launcher.causes.concluding import Conclusion, End
+from launcher.causes.investigating import Inquiry
+from launcher.model import Plan
+
+DEAD_FOR = 60.0  # seconds after words that no server survives, until one that is still there is ended
+
+
+class Examination:
+    """Begins before the server starts, so that what the kernel says from then on is about it."""
+
+    def __init__(self, plan: Plan, cgroup: Path | None) -> None:
+        self._plan = plan
+        self._inquiry = Inquiry(cgroup)
+        # A loading server that logs each of our own questions makes no progress by that.
+        self._question: str | None = plan.ready.url.partition("://")[2].partition("/")[2] if plan.ready else None
+        self._spoke_at = 0.0
+        self._progress: str | None = None
+        self._dead_since: float | None = None
+        self.conclusion: Conclusion | None = None
+
+    def hear(self, text: str) -> None:
+        """Whole lines of the server."""
+        self._inquiry.recogniser.feed(text)
+        question = f"/{self._question} HTTP/" if self._question is not None else None
+        if question is None or any(question not in line for line in text.splitlines()):
+            self._spoke_at = time.monotonic()
+
+    def spoke_at(self, progress: str | None) -> float:
+        """When it last said something of its own accord, or its progress bar moved (monotonic seconds)."""
+        if progress != self._progress:
+            self._progress, self._spoke_at = progress, time.monotonic()
+        return self._spoke_at
+
+    def is_ready(self) -> None:
+        """It is well: what was said so far ended nothing, and nobody asks for a while."""
+        self._question = None
+        self._inquiry.recogniser.survived()
+
+    def dead_and_there(self, now: float) -> str:
+        """Why it is to be ended, where it said that it is dead and lives on (vllm-project/vllm#54553); else empty."""
+        dead = self._inquiry.recogniser.dead
+        if dead is None:
+            self._dead_since = None
+            return ""
+        self._dead_since = now if self._dead_since is None else self._dead_since
+        if now - self._dead_since < DEAD_FOR:
+            return ""
+        return f"{dead.cause}; it said so {DEAD_FOR:.0f} s ago and did not end"
+
+    def conclude(self, end: End, pids: Collection[int]) -> None:
+        """Makes up its mind. `pids` are all that ever were the server's."""
+        self.conclusion = self._inquiry.conclude(end, self._plan, pids)
+        self._inquiry.close()
