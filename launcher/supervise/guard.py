@@ -67,14 +67,16 @@ def parse(line: bytes) -> set[Process]:
     return {Process(*map(int, word.split(b":"))) for word in line.split()}
 
 
-def empty(told: set[Process], run_id: str, cgroup: str) -> None:
-    """TERM to what is left, KILL after the grace, until nothing is left."""
+def empty(told: set[Process], run_id: str, cgroup: str, spared: Iterable[int] = ()) -> None:
+    """TERM to what is left, KILL after the grace, until nothing is left. `spared` pids are no part of the run."""
     known = set(told)
+    # Our parent is gpulaunch, which bears the mark, while it lives: then it gave up and wants us to do this.
+    not_ours = {os.getpid(), os.getppid(), *spared}
     begin = time.monotonic()
     asked: set[Process] = set()
     empty_looks = 0
     while time.monotonic() - begin < _GIVE_UP:
-        left = _left(known, run_id, cgroup)
+        left = _left(known, run_id, cgroup, not_ours)
         # A process that forks and ends while we look can hide its child from one look, not from the next one.
         empty_looks = 0 if left else empty_looks + 1
         if empty_looks == 2:
@@ -92,15 +94,13 @@ def empty(told: set[Process], run_id: str, cgroup: str) -> None:
         select.select([], [], [], _LOOK)
 
 
-def _left(known: set[Process], run_id: str, cgroup: str) -> set[Process]:
+def _left(known: set[Process], run_id: str, cgroup: str, not_ours: set[int]) -> set[Process]:
     alive = {process for process in known if processes.is_alive(process)}
     sessions = {process.pid for process in known if _leads_a_session(process)}
     left = alive | set(processes.descendants([process.pid for process in alive]))
     left |= set(processes.in_sessions(sessions)) | set(run_mark.bearers(run_id))
     left |= set(processes.marked(b"GPULAUNCH_RUN_ID=" + run_id.encode()))
     left |= {process for pid in _members(cgroup) if (process := processes.identify(pid)) is not None}
-    # Our parent is gpulaunch, which bears the mark, while it lives: then it gave up and wants us to do this.
-    not_ours = (os.getpid(), os.getppid())
     return {process for process in left if process.pid not in not_ours and processes.is_alive(process)}
 
 

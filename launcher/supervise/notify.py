@@ -19,13 +19,17 @@ class Notifier:
         path = environ.get("NOTIFY_SOCKET", "")
         self._address = f"\0{path[1:]}" if path.startswith("@") else path
         self._stopping = False
+        self._status = ""
 
     def status(self, text: str) -> None:
-        """One line for `systemctl status`."""
-        self._send(f"STATUS={text}")
+        """One line for `systemctl status`; sent when it changes."""
+        if text != self._status:
+            self._status = text
+            self._send(f"STATUS={text}")
 
     def ready(self, text: str) -> None:
         """The unit is started from now on."""
+        self._status = text
         self._send(f"READY=1\nSTATUS={text}")
 
     def more_time(self, seconds: float) -> None:

@@ -7,8 +7,10 @@ name: a file of the same name that somebody made since is another one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import stat
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -31,27 +33,42 @@ class Segment(NamedTuple):
 
 
 class Ledger:
-    """Looks now and then, in a thread of its own, and writes down what is new."""
+    """Looks now and then, in a thread of its own, and writes down what is new: none of what was there before."""
 
     def __init__(self, run: Run, members: Callable[[], Iterable[Process]]) -> None:
+        """Call it before the server is started. `members` is called in the thread."""
         self._run = run
         self._members = members
         self._stopped = threading.Event()
-        threading.Thread(target=self._watch, name="segments", daemon=True).start()
+        self._before = set(present())
+        if run.folder is not None:
+            threading.Thread(target=self._watch, name="segments", daemon=True).start()
 
     def stop(self) -> None:
         """No more looks."""
         self._stopped.set()
 
     def _watch(self) -> None:
-        seen = {Segment(*segment) for segment in self._run.segments()}
+        seen: set[Segment] = set()
         pause = _FIRST
         while not self._stopped.wait(pause):
-            new = {segment for process in self._members() for segment in mapped(process.pid)} - seen
+            new = {segment for process in self._members() for segment in mapped(process.pid)} - seen - self._before
             if new:
                 seen |= new
                 self._run.record_segments(sorted(seen))
             pause = min(pause * 2, _LONGEST)
+
+
+def present(folder: str = FOLDER) -> dict[Segment, os.stat_result]:
+    """Every file there now."""
+    found = {}
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    found[Segment(entry.path, status.st_ino)] = status
+    return found
 
 
 def mapped(pid: int) -> set[Segment]:

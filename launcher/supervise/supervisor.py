@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from urllib.parse import urlsplit
 
 from launcher.capture.capture import Capture
@@ -25,15 +24,10 @@ from launcher.causes import stack_dump
 from launcher.causes.classes import Failure
 from launcher.causes.concluding import Conclusion, End
 from launcher.errors import TRY_AGAIN
-from launcher.liveness.api_key import api_key
-from launcher.liveness.generate import one_token
-from launcher.liveness.http import origin
-from launcher.liveness.loading import Loading
-from launcher.liveness.watcher import Watched, Watcher
-from launcher.model import Finding, Outcome, Plan, Readiness
+from launcher.model import Finding, Outcome, Plan
 from launcher.runs import Run
 from launcher.secrets import mask
-from launcher.supervise import asking, cgroup, fresh_caches, outcomes, port, processes, restarting, run_mark
+from launcher.supervise import asking, cgroup, closing, fresh_caches, outcomes, port, processes, restarting, run_mark
 from launcher.supervise.attempt import Attempt
 from launcher.supervise.examining import Examination
 from launcher.supervise.family import Family, become_subreaper
@@ -45,18 +39,18 @@ from launcher.supervise.notify import Notifier
 from launcher.supervise.outcomes import Ending
 from launcher.supervise.posts import Posts
 from launcher.supervise.processes import Process
-from launcher.supervise.ready import Probe
 from launcher.supervise.releasing import Release, port_is_free
 from launcher.supervise.restarting import Ended, GiveUp, History
+from launcher.supervise.segments import Ledger
 from launcher.supervise.signals import STOPS, Inbox, Received
 from launcher.supervise.spawn import Leader, spawn
+from launcher.supervise.watching import Watching
 
 _OFTEN = 1.0  # seconds between looks at the tree for the guard and the run folder
 _SELDOM = 5.0  # the same where nothing changes any more: engines have hundreds of threads, and each is looked at
 _EMPTYING = 0.05  # seconds between looks while the tree is being emptied
 _MORE_TIME = 30.0  # seconds that systemd is asked for while the server loads
 _DRAIN_PATIENCE = 5.0  # seconds for the pipes to end once no process is left
-_TOKEN = 600.0  # seconds for the first token, for which kernels may be compiled
 _NAMED = 5  # processes that are named one by one
 
 
@@ -77,7 +71,7 @@ class Supervisor:
         self._swept: set[Process] = set()
         self._told: list[Process] | None = None
         self._told_at = 0.0
-        self._refused_answer = False
+        self._watching = Watching(plan, lambda: [process.pid for process in self._family.left()], self._say)
         self._pause = _OFTEN
 
     def supervise(self) -> Outcome:
@@ -91,6 +85,7 @@ class Supervisor:
             # The guard is not marked, everybody whom we start from now on is.
             unmarked = run_mark.put(self._run.run_id)
             self._cgroup = folder
+            ledger = Ledger(self._run, lambda: self._told or ())
             try:
                 self._live(inbox)
                 outcome = self._outcome()
@@ -100,6 +95,7 @@ class Supervisor:
                 raise
             finally:
                 run_mark.take_off(unmarked)
+                ledger.stop()
                 self._posts.close()
             self._guard.farewell()
             if folder is not None:
@@ -245,7 +241,7 @@ class Supervisor:
         if self._plan.ready is None:
             self._step(Event.READY)
         else:
-            self._watch_start(self._plan.ready)
+            self._watching.until_ready(self._plan.ready, attempt, self._poster)
 
     def _hindrance(self) -> Finding | None:
         """What keeps a later start from being tried; before the first one it was asked already."""
@@ -256,7 +252,8 @@ class Supervisor:
 
     def _announce_ready(self) -> None:
         self._attempt.is_ready(time.monotonic())
-        self._watch_life()
+        if self._plan.live is not None:
+            self._watching.while_ready(self._plan.live, self._attempt, self._poster)
         url = self._plan.ready.url if self._plan.ready else ""
         self._run.event("ready", url=url, attempt=self._attempt.number)
         self._notifier.ready(f"ready: {url}" if url else "running")
@@ -399,6 +396,8 @@ class Supervisor:
         if not force and now - self._told_at < self._pause:
             return
         self._told_at = now
+        if self._life.state is State.STARTING:
+            self._notifier.status(self._loading())
         if self._life.state is not State.READY:
             self._notifier.more_time(_MORE_TIME)
         current = self._family.left()
@@ -410,6 +409,11 @@ class Supervisor:
             self._pause = _OFTEN
         elif self._life.state is State.READY:
             self._pause = min(self._pause * 1.5, _SELDOM)
+
+    def _loading(self) -> str:
+        """How far it is, in its own words: a bar in its output, such as "Loading shards 37/61 (61 %)"."""
+        capture = self._attempt.capture
+        return f"loading: {capture.progress if capture and capture.progress else self._plan.profile}"
 
     def _sender(self, received: Received) -> str:
         if received.of_kernel:
@@ -432,82 +436,14 @@ class Supervisor:
         capture.start()
         return capture
 
-    def _watch_start(self, ready: Readiness) -> None:
-        """Asks whether it is ready, and looks whether it is still at it."""
-        attempt, key = self._attempt, api_key(self._plan.argv, self._plan.env)
-        probe = Probe(
-            ready.url,
-            partial(self._posts.post, (attempt.number, Event.READY, "")),
-            self._answers_itself,
-            key=key,
-            token=partial(one_token, origin(ready.url), key, timeout=_TOKEN) if ready.generate else None,
-            say=self._say,
-        )
-        probe.start()
-        attempt.until_ready.append(probe.stop)
-        if ready.stall:
-            loading = Loading(
-                ready.stall,
-                lambda: [process.pid for process in self._family.left()],
-                attempt.spoke_at,
-                self._poster(Event.STUCK),
-            )
-            attempt.until_ready.append(loading.stop)
-        self._notifier.status(f"loading: {self._plan.profile}")
-
-    def _watch_life(self) -> None:
-        """Looks whether it still works, if the profile wants that."""
-        live = self._plan.live
-        if live is None:
-            return
-        key = api_key(self._plan.argv, self._plan.env)
-        watched = Watched(self._plan.engine, live.url, key, live.stall, live.generate)
-        watcher = Watcher(watched, self._poster(Event.STUCK), self._say)
-        self._attempt.until_over.append(watcher.stop)
-
     def _poster(self, event: Event) -> Callable[[str], None]:
         """Posts that this happened to the present attempt, whatever comes after it; from any thread."""
         number = self._attempt.number
         return lambda words: self._posts.post((number, event, words))
 
-    def _answers_itself(self) -> bool:
-        """False if somebody else is known to listen at the port: two that were started at once saw it free, both.
-
-        Asked in the probe's thread. Where this user may not see who listens, the answer counts.
-        """
-        endpoint = self._plan.endpoint
-        listeners = {pid for pid, _ in port.holders(endpoint.port)} if endpoint else set()
-        if not listeners or listeners & {process.pid for process in self._family.left()}:
-            return True
-        if not self._refused_answer:
-            self._refused_answer = True
-            self._say(
-                f"{self._plan.ready.url if self._plan.ready else ''} is answered by somebody else: not taken for ready"
-            )
-        return False
-
     def _outcome(self) -> Outcome:
-        attempt, ending = self._attempt, self._ending()
         beyond = self._family.left() if self._life.beyond_reach else []
-        cause = ending.cause
-        if beyond:
-            cause += f"; beyond reach: {', '.join(str(process.pid) for process in beyond)}"
-        failed = beyond and ending.exit_code == 0
-        return Outcome(
-            exit_code=1 if failed else ending.exit_code,
-            cause=cause,
-            origin="child" if ending.of_child else "launcher",
-            child="not started" if attempt.refused else outcomes.describe_child(attempt.wait_status),
-            requested=ending.asked,
-            ready=self._life.was_ready,
-            run_folder=str(self._run.folder) if self._run.folder else None,
-            log=str(self._run.log_path) if self._run.log_path else None,
-            last_lines=attempt.capture.last_lines(10) if attempt.capture else (),
-            swept=len(self._swept),
-            attempts=attempt.number,
-            fix=attempt.conclusion.fix if attempt.conclusion and not ending.asked else None,
-            failure=attempt.conclusion.failure.value if attempt.conclusion and not ending.asked else None,
-        )
+        return closing.outcome(self._attempt, self._ending(), self._run, beyond=beyond, swept=len(self._swept))
 
 
 def _may_come_back(conclusion: Conclusion | None) -> int | None:

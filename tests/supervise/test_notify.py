@@ -81,3 +81,16 @@ def test_a_manager_that_does_not_read_or_is_not_there_keeps_nobody_waiting(manag
     Notifier({"NOTIFY_SOCKET": str(tmp_path / "nowhere")}).stopping()
     Notifier({}).ready("running")
     assert "STATUS=1" in manager.heard()
+
+
+def test_how_far_it_has_loaded_is_the_units_status(launch: Launch, manager: Manager) -> None:
+    """`systemctl status` tells the latest state of the server's own bar; its stream shows the bar as it was drawn."""
+    gate = launch.folder / "gate"
+    flags = ("--load", 1.0, "--progress", 61, "--ready-after-file", gate)
+    launch.start(*flags, environ={"NOTIFY_SOCKET": manager.address})
+    eventually(lambda: "STATUS=loading: Loading safetensors checkpoint shards 61/61 (100 %)" in manager.heard())
+    gate.touch()
+    launch.until_ready()
+    assert launch.signal(signal.SIGTERM).wait() == 0
+    assert (launch.folder / "stderr").read_bytes().count(b"\r") == 61
+    assert launch.log.count(b"shards: ") < 20
