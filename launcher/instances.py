@@ -63,9 +63,14 @@ class Resource:
     name: str
     called: str
 
+    @property
+    def file_name(self) -> str:
+        """Of its lock. A MIG device's UUID may hold a slash."""
+        return f"{self.kind}-{self.name.replace('/', '_')}{_SUFFIX}"
+
     def file(self, folder: Path) -> Path:
-        """Its lock. A MIG device's UUID may hold a slash."""
-        return folder / f"{self.kind}-{self.name.replace('/', '_')}{_SUFFIX}"
+        """Its lock."""
+        return folder / self.file_name
 
 
 @dataclass
@@ -127,9 +132,9 @@ def claim(folder: str, who: Claimant, wanted: Iterable[Resource]) -> Claim:
     try:
         make_private(place)
         for resource in ordered:
-            descriptor = _lock(resource.file(place))
+            descriptor = _lock_for(resource.file(place))
             if descriptor is None:
-                return _refused(made, resource, _told(resource.file(place)))
+                return _refused(made, resource, _read(resource.file(place)))
             made._held[resource.file(place)] = descriptor
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(asdict(who)).encode() + b"\n", 0)
@@ -146,6 +151,24 @@ def conflicts(folder: str, wanted: Iterable[Resource]) -> tuple[Finding, ...]:
     """What a claim would be refused for now, by looking alone."""
     found = ((resource, _read(resource.file(Path(folder)))) for resource in wanted)
     return tuple(taken(resource, holder) for resource, holder in found if holder and processes.is_alive(holder.process))
+
+
+def stale(folder: str) -> tuple[tuple[Path, Claimant], ...]:
+    """Locks whose holder is gone, a launcher that was killed: they count for nothing."""
+    found = ((path, _read(path)) for path in sorted(Path(folder).glob(f"*{_SUFFIX}")))
+    return tuple((path, holder) for path, holder in found if holder and not processes.is_alive(holder.process))
+
+
+def sweep(folder: str) -> None:
+    """Removes those files, but where a process that was left behind has the lock. One that a launch takes at this very
+    moment stays, and a launch that finds it in our hands tries again.
+    """
+    for path, _ in stale(folder):
+        with contextlib.suppress(OSError):
+            descriptor = _lock(path)
+            if descriptor is not None:
+                path.unlink(missing_ok=True)
+                os.close(descriptor)
 
 
 def running(folder: str) -> tuple[Claimant, ...]:
@@ -183,6 +206,23 @@ _ORDER = ("instance", "gpu", "port")
 _WHAT = {"gpu": "GPU with gpus.select", "port": "port"}
 
 
+def _lock_for(path: Path) -> int | None:
+    """A descriptor with the lock, or None where a launch that lives has it. Raises OSError.
+
+    Whose name the file holds may have ended: then its lock is free in the next moment, or its new holder has not
+    written its name yet, or somebody is sweeping it.
+    """
+    until = time.monotonic() + _TELLING
+    while True:
+        descriptor = _lock(path)
+        holder = _read(path) if descriptor is None else None
+        if descriptor is not None or (holder is not None and processes.is_alive(holder.process)):
+            return descriptor
+        if time.monotonic() >= until:
+            return None
+        time.sleep(_PAUSE)
+
+
 def _lock(path: Path) -> int | None:
     """A descriptor with the lock, or None where somebody has it. Raises OSError."""
     while True:
@@ -213,18 +253,6 @@ def _refused(made: Claim, resource: Resource, holder: Claimant | None) -> Claim:
     made.release()
     by = holder if resource.kind == "instance" else None
     return Claim(findings=(taken(resource, holder),), taken_by=by)
-
-
-def _told(path: Path) -> Claimant | None:
-    """The name in a file that somebody has locked: perhaps this very moment, then it is written in the next."""
-    until = time.monotonic() + _TELLING
-    while True:
-        holder = _read(path)
-        if holder is not None and processes.is_alive(holder.process):
-            return holder
-        if time.monotonic() >= until:
-            return holder
-        time.sleep(_PAUSE)
 
 
 def _read(path: Path) -> Claimant | None:

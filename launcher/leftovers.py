@@ -1,21 +1,21 @@
-"""What earlier runs left behind: processes, cgroups, segments in /dev/shm; found by evidence, removed only with proof.
+"""What earlier runs left behind: processes, cgroups, segments in /dev/shm, locks; removed only with proof.
 
-A run is over when its supervisor is: the run's folder names it by pid and start time. Then whatever of it still lives
-is left over (sgl-project/sglang#23627, vllm-project/vllm-omni#2317). Proof is, for a process: it stands in the folder
-with its start time, or bears the run's mark (`supervise.run_mark`, or GPULAUNCH_RUN_ID in its environment). Of a run
-whose folder is not here (a removed container's, another user's state) a live supervisor would be above every process of
-it, as their sub-reaper, and bear the limit's mark without the environment's: where the topmost bearer has both, there
-is none. For a segment: the run's processes were seen to map that very inode, and nobody has it now. All else is only
-told. The processes of a running run, and whoever calls us, are never touched.
+A run is over when its supervisor is: the run's folder names it by pid, start time, boot and pid namespace. Then
+whatever of it still lives is left over (sgl-project/sglang#23627, vllm-project/vllm-omni#2317). Proof is, for a
+process: it stands in the folder with its start time, or bears the run's mark (`supervise.run_mark`, or
+GPULAUNCH_RUN_ID in its environment). Of a run whose folder is not here (a removed container's, another user's state) a
+live supervisor would be above every process of it, as their sub-reaper, and bear the limit's mark without the
+environment's: where the topmost bearer has both, there is none. For a segment: it is younger than the run, the run's
+processes were seen to map that very inode, and nobody has it now. All else is only told. The processes of a running
+run, and whoever calls us, are never touched.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,7 @@ from typing import Literal
 from launcher import findings, instances
 from launcher.model import Finding
 from launcher.paths import Places
-from launcher.runs import SEGMENTS, Recorded, list_runs
+from launcher.runs import SEGMENTS, Recorded, latest_runs, list_runs, run_of_id, world
 from launcher.supervise import cgroup, guard, processes, run_mark, segments
 from launcher.supervise.naming import command_of, user_of
 from launcher.supervise.processes import Process
@@ -39,11 +39,14 @@ _USUAL = ("nccl-", "psm_", "sem.mp-", "torch_")
 _OLD = 60.0  # seconds: a younger one may be on its way from its maker to its reader
 
 
+State = Literal["running", "over", "unknown"]  # of a run
+
+
 @dataclass(frozen=True)
 class Leftover:
     """One thing. `name` is a pid or a path, `how` the evidence as a clause; `ours`: proven, so it may be removed."""
 
-    kind: Literal["process", "cgroup", "segment"]
+    kind: Literal["process", "cgroup", "segment", "lock"]
     name: str
     run_id: str | None
     what: str
@@ -55,61 +58,89 @@ class Leftover:
     def __str__(self) -> str:
         if self.kind == "process":
             return f"process {self.name} ({self.what})"
-        return f"{self.name}{f' ({self.size // 1024} KiB)' if self.kind == 'segment' else ''}"
+        return f"{self.name} ({self.size // 1024} KiB)" if self.kind == "segment" else self.name
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where to look; in tests a described one."""
+    """Where to look; in tests a described one. Not `thorough`: of each profile's runs the record of the latest alone is
+    read, as a start has no time for thousands; marks are found of any.
+    """
 
     places: Places
     shm: str = FOLDER
     cgroups: tuple[Path, ...] = _CGROUPS
+    thorough: bool = True
+    _states: dict[str, State] = field(default_factory=dict)
 
     @cached_property
     def runs(self) -> dict[str, Recorded]:
-        """Every recorded run by its id."""
-        return {run.run_id: run for run in list_runs(self.places)}
+        """The recorded runs by their ids."""
+        found = list_runs(self.places) if self.thorough else latest_runs(self.places)
+        return {run.run_id: run for run in found}
 
     @cached_property
-    def running(self) -> frozenset[str]:
-        """Runs that are not over: the supervisor lives, or holds the instance's lock."""
-        locked = {entry.run_id for entry in instances.running(self.places.locks)}
-        return frozenset(locked | {run_id for run_id, run in self.runs.items() if _supervisor_lives(run)})
+    def locked(self) -> frozenset[str]:
+        """Runs that hold the lock of an instance."""
+        return frozenset(entry.run_id for entry in instances.running(self.places.locks))
 
-    def is_over(self, run_id: str) -> bool:
-        """True for a recorded run whose supervisor is known to be gone."""
-        run = self.runs.get(run_id)
-        if run is None or run_id in self.running:
-            return False
-        return run.read("processes.json") is not None or run.read("outcome.json") is not None
+    @cached_property
+    def guarded(self) -> frozenset[str]:
+        """Runs whose launcher lives above their guard: also another user's, and those of a container below us."""
+        return frozenset(run_id for run_id, guard_ in guards() if run_mark.run_of(_parent(guard_)) == run_id)
+
+    def record(self, run_id: str) -> Recorded | None:
+        """Of this very run."""
+        return self.runs.get(run_id) or run_of_id(self.places, run_id)
+
+    def state(self, run_id: str) -> State:
+        """Over is a recorded run that has an outcome, or whose supervisor is known to be gone: told by the same boot in
+        the same pid namespace, where a pid means the same.
+        """
+        if run_id not in self._states:
+            self._states[run_id] = "running" if run_id in self.locked else self._judged(run_id)
+        return self._states[run_id]
+
+    def _judged(self, run_id: str) -> State:
+        run = self.record(run_id)
+        told = (run.read("processes.json") if run is not None else None) or {}
+        here = told.get("world") == list(world())
+        supervisor = _as_process(told.get("supervisor"))
+        if here and supervisor is not None and processes.is_alive(supervisor):
+            return "running"
+        if run is not None and run.read("outcome.json") is not None:
+            return "over"
+        if run_id in self.guarded:
+            return "running"
+        return "over" if here and supervisor is not None else "unknown"
 
 
 def look(machine: Machine) -> tuple[Leftover, ...]:
     """Everything that is left, the proven first; processes by pid."""
-    found = (*_processes(machine), *_cgroups(machine), *_segments(machine))
+    found = (*_processes(machine), *_cgroups(machine), *_segments(machine), *_locks(machine))
     return tuple(sorted(found, key=lambda entry: (not entry.ours, entry.kind != "process", entry.name)))
 
 
-def told(found: Iterable[Leftover]) -> Iterator[Finding]:
-    """A warning for each process and each proven segment; empty cgroups harm nobody, and the rest `clean` tells."""
-    for entry in found:
-        if entry.kind == "process" or (entry.kind == "segment" and entry.ours):
+def at_start(places: Places) -> Iterator[Finding]:
+    """A warning for each proven process and segment, found in milliseconds. The rest `clean` tells."""
+    machine = Machine(places, thorough=False)
+    for entry in (*_processes(machine), *_segments(machine)):
+        if entry.ours:
             what = f"{str(entry)[:1].upper()}{str(entry)[1:]}"
-            fix = "gpulaunch clean" if entry.ours else "Look at it yourself: gpulaunch clean does not touch it."
-            yield findings.warning("leftover", f"{what} is left of an earlier run: {entry.how}.", fix=fix)
+            sentence = f"{what} is left of an earlier run: {entry.how}."
+            yield findings.warning("leftover", sentence, fix="gpulaunch clean")
 
 
-def await_guards(machine: Machine, say: Callable[[str], None]) -> None:
+def await_guards(run_ids: Collection[str], say: Callable[[str], None]) -> None:
     """Where a launcher was killed a moment ago, its guard is still ending what it left: waits for it, within bounds.
 
     A restart by a unit is faster than that (vllm-project/vllm#9737: wait only if the holder is ours).
     """
     until = time.monotonic() + GUARDS_TIME
-    guards = [process for run_id, process in _guards() if run_id not in machine.running]
-    if guards:
+    at_work = [process for run_id, process in guards() if run_id in run_ids] if run_ids else []
+    if at_work:
         say("waiting until the guard of an earlier run has ended what was left of it")
-    while any(map(processes.is_alive, guards)) and time.monotonic() < until:
+    while any(map(processes.is_alive, at_work)) and time.monotonic() < until:
         time.sleep(_LOOK)
 
 
@@ -121,10 +152,11 @@ def clean(machine: Machine, found: Iterable[Leftover]) -> tuple[Leftover, ...]:
         folder = next((entry.name for entry in mine if entry.kind == "cgroup"), "")
         told = {entry.process for entry in mine if entry.process is not None}
         if told or folder:
-            guard.empty(told, run_id, folder)
+            guard.empty(told, run_id, folder, spared=_ourselves())
     for entry in proven:
         if entry.kind == "segment":
             _unlink(entry)
+    instances.sweep(machine.places.locks)
     return tuple(entry for entry in proven if _is_there(entry))
 
 
@@ -136,33 +168,39 @@ def _processes(machine: Machine) -> Iterator[Leftover]:
     us = _ourselves()
     found: dict[Process, Leftover] = {}
     for run_id in machine.runs:
-        if machine.is_over(run_id):
-            for process in _recorded(machine.runs[run_id]):
-                if processes.is_alive(process) and process.pid not in us:
+        left = [process for process in _recorded(machine.runs[run_id]) if processes.is_alive(process)]
+        if left and machine.state(run_id) == "over":
+            for process in left:
+                if process.pid not in us:
                     found[process] = _process(process, run_id, "its pid and start time stand in the run's folder", True)
     for process, run_id, in_limit, in_environ in _bearers():
-        if process.pid in us or process in found or run_id in machine.running:
+        if process.pid in us or process in found or machine.state(run_id) == "running":
             continue
         proof, how = _proof(machine, process, run_id, in_limit=in_limit, in_environ=in_environ)
         found[process] = _process(process, run_id, how, proof)
     yield from found.values()
 
 
-def _proof(
-    machine: Machine, process: Process, run_id: str, *, in_limit: bool, in_environ: bool
-) -> tuple[bool, str]:
+def _proof(machine: Machine, process: Process, run_id: str, *, in_limit: bool, in_environ: bool) -> tuple[bool, str]:
     """Whether a bearer of a mark is left over for sure, and how that is known."""
     where = "in a resource limit" if in_limit else "in its environment"
-    if os.stat(f"/proc/{process.pid}").st_uid != os.geteuid() and os.geteuid() != 0:
+    if os.geteuid() not in (0, _uid(process)):
         return False, f"it bears the mark of run {run_id} {where}, and is another user's"
-    if machine.is_over(run_id):
+    if machine.state(run_id) == "over":
         return True, f"it bears the mark of run {run_id} {where}, whose supervisor is gone"
-    if run_id in machine.runs:
-        return False, f"it bears the mark of run {run_id}, of which nobody wrote down who supervises it"
+    if machine.record(run_id) is not None:
+        return False, f"it bears the mark of run {run_id} {where}, of which it is not known whether it is over"
     top = _topmost(process.pid, run_id)
     if in_limit and _environ_mark(top) == run_id:
         return True, f"it bears the mark of run {run_id} {where}, and no supervisor is above it"
     return False, f"it bears the mark of run {run_id} {where}, of which there is no record here"
+
+
+def _uid(process: Process) -> int | None:
+    try:
+        return os.stat(f"/proc/{process.pid}").st_uid
+    except OSError:
+        return None
 
 
 def _process(process: Process, run_id: str, how: str, ours: bool) -> Leftover:
@@ -182,8 +220,7 @@ def _bearers() -> Iterator[tuple[Process, str, bool, bool]]:
 
 def _environ_mark(pid: int) -> str | None:
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            text = file.read()
+        text = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return None
     if _MARK not in text:
@@ -209,23 +246,29 @@ def _ourselves() -> frozenset[int]:
 
 
 def _recorded(run: Recorded) -> list[Process]:
-    try:
-        record = run.read("processes.json") or {}
-        return [Process(int(pid), int(start)) for pid, start in record.get("processes", ())]
-    except (AttributeError, TypeError, ValueError):
+    """Those of the last telling; none where pids mean something else."""
+    told = run.read("processes.json") or {}
+    if not isinstance(told, dict) or told.get("world") != list(world()):
         return []
+    found = (_as_process(entry) for entry in told.get("processes") or ())
+    return [process for process in found if process is not None]
 
 
-def _supervisor_lives(run: Recorded) -> bool:
-    record = run.read("processes.json")
-    try:
-        return processes.is_alive(Process(*map(int, record["supervisor"])))
-    except (KeyError, TypeError, ValueError):
-        return False
+def _as_process(told: object) -> Process | None:
+    """A pid and a start time of a record; None for anything else."""
+    match told:
+        case [int(pid), int(start)]:
+            return Process(pid, start)
+    return None
 
 
-def _guards() -> Iterator[tuple[str, Process]]:
-    """Guards at work, with the run of each."""
+def _parent(process: Process) -> int:
+    found = processes.status(process.pid)
+    return found.parent if found is not None else 0
+
+
+def guards() -> Iterator[tuple[str, Process]]:
+    """Every guard, with its run."""
     for pid in processes.everybody():
         words = processes.command_line(pid)
         if len(words) > 2 and any(_GUARD in word for word in words):
@@ -243,52 +286,47 @@ def _cgroups(machine: Machine) -> Iterator[Leftover]:
     for root in machine.cgroups:
         for folder in sorted(root.glob("**/gpulaunch-*")) if (root / "cgroup.procs").exists() else ():
             run_id = folder.name.removeprefix("gpulaunch-")
-            if not folder.is_dir() or run_id in machine.running:
+            if not folder.is_dir() or machine.state(run_id) == "running":
                 continue
-            over = machine.is_over(run_id)
+            over = machine.state(run_id) == "over"
             count = len(cgroup.members(folder))
             what = f"{count} processes" if count else "empty"
             how = f"made for run {run_id}, " + ("which is over" if over else "of which there is no record here")
             yield Leftover("cgroup", str(folder), run_id, what, how, over)
 
 
+def _locks(machine: Machine) -> Iterator[Leftover]:
+    """Files of locks whose holder is gone: they count for nothing."""
+    for path, holder in instances.stale(machine.places.locks):
+        yield Leftover("lock", str(path), holder.run_id, "", f"its holder, process {holder.pid}, is gone", True)
+
+
 def _segments(machine: Machine) -> Iterator[Leftover]:
-    there = {segment: status for segment, status in _in(machine.shm) if status.st_uid == os.geteuid()}
-    if not there:
-        return
-    makers = _makers(machine)
-    used = _in_use() if makers or any(_is_usual(segment) for segment in there) else set()
+    there = {seg: status for seg, status in segments.present(machine.shm).items() if status.st_uid == os.geteuid()}
+    makers = _makers(machine, there) if there else {}
+    usual = {segment for segment in there if _is_usual(segment)} if machine.thorough else set()
+    used = _in_use() if makers or usual else set()
     for segment, status in there.items():
-        if segment.inode in used:
+        run_ids = makers.get(segment, [])
+        if segment.inode in used or any(machine.state(run_id) == "running" for run_id in run_ids):
             continue
-        run_id = makers.get(segment)
-        if run_id is not None and run_id not in machine.running:
-            how = f"processes of run {run_id} had it mapped, and nobody has it now"
-            yield Leftover("segment", segment.path, run_id, "", how, machine.is_over(run_id), size=status.st_size)
-        elif run_id is None and _is_usual(segment) and time.time() - status.st_mtime > _OLD:
+        if run_ids:
+            over = all(machine.state(run_id) == "over" for run_id in run_ids)
+            how = f"processes of run {run_ids[-1]} had it mapped, and nobody has it now"
+            yield Leftover("segment", segment.path, run_ids[-1], "", how, over, size=status.st_size)
+        elif segment in usual and time.time() - status.st_mtime > _OLD:
             how = "nobody has it, and no run of ours was seen to make it"
             yield Leftover("segment", segment.path, None, "", how, False, size=status.st_size)
 
 
-def _in(folder: str) -> Iterator[tuple[Segment, os.stat_result]]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(status.st_mode):
-                    yield Segment(entry.path, status.st_ino), status
-    except OSError:
-        return
-
-
-def _makers(machine: Machine) -> dict[Segment, str]:
-    """Which run's processes were seen to map a segment."""
-    made = {}
+def _makers(machine: Machine, there: Collection[Segment]) -> dict[Segment, list[str]]:
+    """Which runs' processes were seen to map a segment that is there."""
+    made: dict[Segment, list[str]] = {}
     for run_id, run in machine.runs.items():
-        try:
-            made.update({Segment(str(path), int(inode)): run_id for path, inode in run.read(SEGMENTS) or ()})
-        except (TypeError, ValueError):
-            continue
+        for entry in run.read(SEGMENTS) or ():
+            match entry:
+                case [str(path), int(inode)] if Segment(path, inode) in there:
+                    made.setdefault(Segment(path, inode), []).append(run_id)
     return made
 
 

@@ -1,7 +1,8 @@
 """What a run leaves behind: a folder with its plan, its events, its log and its outcome, and a link to the latest.
 
-`<state>/runs/<profile>/<UTC start>-<run id>/{plan.json,events.jsonl,processes.json,outcome.json,server.log}`; folders
-0700, files 0600 whatever the umask. Where the state folder cannot be written the run goes on without a folder.
+`<state>/runs/<profile>/<UTC start>-<run id>/`: plan.json, events.jsonl, processes.json, segments.json, outcome.json and
+server.log. Folders 0700, files 0600 whatever the umask. Where the state folder cannot be written the run goes on
+without a folder.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from launcher.paths import Places
 from launcher.private_files import make_private, open_private, write_private
 
 LOG = "server.log"
+SEGMENTS = "segments.json"
 _STAMP = "%Y%m%dT%H%M%SZ"
 
 
@@ -83,7 +85,11 @@ class Run:
     ) -> None:
         """Which processes belong to the run, by pid and start time, who supervises it, and the grace of its stop."""
         document = {"supervisor": supervisor, "leader": leader, "processes": list(processes), "grace": grace}
-        self._write("processes.json", document)
+        self._write("processes.json", {**document, "world": world()})
+
+    def record_segments(self, segments: Iterable[tuple[str, int]]) -> None:
+        """Which files in /dev/shm its processes were seen to map, by path and inode."""
+        self._write(SEGMENTS, list(segments))
 
     def close(self, outcome: Outcome) -> None:
         """How it ended."""
@@ -154,6 +160,32 @@ def open_run(
 def list_runs(places: Places, profile: str | None = None) -> tuple[Recorded, ...]:
     """Every recorded run, the latest first; where two began in one second, the one whose plan is younger."""
     return tuple(sorted(_recorded(Path(places.state, "runs"), profile), key=_began, reverse=True))
+
+
+def latest_runs(places: Places) -> tuple[Recorded, ...]:
+    """The latest run of each profile: found by the links beside them, however many runs there are."""
+    found = []
+    for link in sorted(Path(places.state, "runs").glob("*/latest")):
+        with contextlib.suppress(OSError):
+            folder = link.parent / link.readlink()
+            found.append(Recorded(link.parent.name, folder.name.rpartition("-")[2], folder))
+    return tuple(found)
+
+
+def run_of_id(places: Places, run_id: str) -> Recorded | None:
+    """The run with this very id, without a look at any other."""
+    found = (path for path in Path(places.state, "runs").glob(f"*/*-{run_id}") if run_id.isalnum())
+    return next((Recorded(path.parent.name, run_id, path) for path in found), None)
+
+
+def world() -> tuple[str, str]:
+    """In which boot and in which pid namespace a pid and a start time mean something; empty where it is not known."""
+    boot, namespace = "", ""
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    with contextlib.suppress(OSError):
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    return boot, namespace
 
 
 def find_run(places: Places, reference: str | None) -> Recorded:

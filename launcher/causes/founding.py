@@ -37,6 +37,6 @@ def explanation(plan: Plan) -> str:
 def fix(plan: Plan) -> str:
     """What to do next."""
     return (
-        f"gpulaunch doctor --verify --profile {shlex.quote(plan.file)} shows which toolkit FlashInfer takes; name a newer "
-        "one in cuda.toolkit, or run gpulaunch toolkit add."
+        f"gpulaunch doctor --verify --profile {shlex.quote(plan.file)} shows which toolkit FlashInfer takes; name a "
+        "newer one in cuda.toolkit, or run gpulaunch toolkit add."
     )

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from launcher import facts as looking
-from launcher import findings, instances, runs
+from launcher import findings, instances, leftovers, runs
 from launcher.cli import early, starting
 from launcher.cli.screen import Screen
 from launcher.engines import ENGINES
-from launcher.errors import INTERRUPTED, Refused, UsageError, worst
+from launcher.errors import INTERRUPTED, TRY_AGAIN, Refused, UsageError, worst
 from launcher.facts import document as facts_files
 from launcher.hosts import HOSTS
 from launcher.model import Facts, Finding, Outcome, Plan, Request, Severity
@@ -105,7 +105,7 @@ def checked(wish: Wish, at: Here) -> Planned:
     if wish.facts_file is not None:
         return made
     wanted = starting.wanted(made.plan, made.asked.profile, wish.instance)
-    return _asked_again(made, instances.conflicts(at.places.locks, wanted) if not wish.replace else ())
+    return _asked_again(made, at, instances.conflicts(at.places.locks, wanted) if not wish.replace else ())
 
 
 def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = True) -> int:
@@ -115,7 +115,7 @@ def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = Tr
     made = planned(wish, at, say=screen.say)
     run_id = runs.new_id()
     with _claimed(made, wish, at, screen, run_id) as claim:
-        made = _asked_again(made, claim.findings)
+        made = _asked_again(made, at, claim.findings)
         plan = made.plan
         screen.tell(launch_report.before(plan, wish.profile, verbose=screen.verbose, quiet=screen.quiet))
         if plan.blocked:
@@ -133,7 +133,7 @@ def _claimed(made: Planned, wish: Wish, at: Here, screen: Screen, run_id: str) -
     """The instance's name, its GPUs and its port, until the run is over; nothing where the plan is blocked already:
     whoever runs now is not stopped for a plan that cannot start.
     """
-    if made.plan.blocked:
+    if made.plan.blocked or (wish.replace and not _could_start(made)):
         return instances.Claim()
     name = wish.instance or made.plan.profile
     who = instances.claimant(name, made.plan.profile, run_id)
@@ -141,12 +141,22 @@ def _claimed(made: Planned, wish: Wish, at: Here, screen: Screen, run_id: str) -
     return starting.claim(at.places, who, wanted, take_over=wish.replace, say=screen.say)
 
 
-def _asked_again(made: Planned, so_far: Iterable[Finding]) -> Planned:
+def _asked_again(made: Planned, at: Here, so_far: Iterable[Finding]) -> Planned:
     """With what is found in the last moment; where somebody else has what we want, nothing more is asked."""
     found = tuple(so_far)
     if not any(finding.severity is Severity.ERROR for finding in found):
-        found += last_moment(Moment(plan=made.plan, profile=made.asked.profile, facts=made.facts))
+        found += (*_last_moment(made), *leftovers.at_start(at.places))
     return replace(made, plan=with_findings(made.plan, found))
+
+
+def _last_moment(made: Planned) -> tuple[Finding, ...]:
+    return last_moment(Moment(plan=made.plan, profile=made.asked.profile, facts=made.facts))
+
+
+def _could_start(made: Planned) -> bool:
+    """True if nothing hinders it but what somebody else holds now."""
+    errors = (finding for finding in _last_moment(made) if finding.severity is Severity.ERROR)
+    return all(finding.exit_code == TRY_AGAIN for finding in errors)
 
 
 def _carried_out(made: Planned, run: runs.Run, host: str, at: Here, screen: Screen, *, verify: bool) -> int:

@@ -38,6 +38,7 @@ COMMANDS: dict[str, Entry] = {
     "cache": Entry("cache", _AFTER, "compiled kernels: list them, remove old ones, compile before the start"),
     "logs": Entry("logs", _AFTER, "the log of the latest run, or of the one named"),
     "selftest": Entry("selftest", _AFTER, "try on this machine what gpulaunch promises: signals, cgroups, logs, GPUs"),
+    "clean": Entry("clean", _AFTER, "end and remove what earlier runs left behind, where it is proven to be theirs"),
     "stop": Entry("stop", _AFTER, "stop a running server and wait until nothing is left"),
 }
 
@@ -45,7 +46,6 @@ ENGINE_NAMES = tuple(name for name, entry in COMMANDS.items() if entry.module ==
 
 # Names that nothing else may take: they come with a later version.
 RESERVED: tuple[str, ...] = (
-    "clean",
     "import", "compare",
     "ps", "wait", "restart", "runs", "attach", "report", "unit", "sbatch", "completion",
 )  # fmt: skip

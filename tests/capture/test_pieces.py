@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +33,7 @@ def test_a_carriage_return_at_the_end_of_a_read_waits_for_what_follows() -> None
 def test_the_cuts_of_the_reads_do_not_matter(words: list[bytes], cuts: list[int]) -> None:
     whole = b"".join(words)
     edges = sorted({0, len(whole), *(min(cut, len(whole)) for cut in cuts)})
-    chunks = [whole[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    chunks = [whole[begin:end] for begin, end in pairwise(edges)]
     assert split(*chunks) == split(whole)
     assert b"".join(piece.text for piece in split(whole)) == whole.replace(b"\r", b"").replace(b"\n", b"")
 

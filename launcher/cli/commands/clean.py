@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import click
@@ -19,13 +20,13 @@ from launcher.report.document import to_json
 @options.screen_options
 @click.pass_context
 def command(ctx: click.Context, dry_run: bool, as_json: bool) -> int:
-    """Ends processes, and removes cgroups and segments in /dev/shm, of runs whose supervisor is gone.
+    """Ends processes, and removes cgroups, segments in /dev/shm and locks, of runs whose supervisor is gone.
 
     Nothing is touched that is not proven to be ours; it is told, with what is known. A running server is never touched.
     Exits with 1 where something could not be removed.
     """
     screen: Screen = ctx.obj
-    story.require_linux_here()
+    story.require_linux(platform.system())
     machine = Machine(story.here().places)
     found = leftovers.look(machine)
     stayed = () if dry_run else leftovers.clean(machine, found)
