@@ -9,11 +9,14 @@ Imports nothing but the standard library and `processes`: the guard runs it in a
 
 from __future__ import annotations
 
+import os
+
 from launcher.supervise import processes
 from launcher.supervise.processes import Process
 
 _LOCKS = 10  # RLIMIT_LOCKS in <asm-generic/resource.h>; Python's resource module does not name it
-_ROW = b"Max file locks"
+_ROW = b"\nMax file locks"
+_MOST = 1 << 14  # bytes: sixteen rows of less than a hundred
 _FIRST = 1 << 62  # nobody's limit by chance, and still a positive number in 64 bits
 
 Limits = tuple[int, int]
@@ -65,9 +68,15 @@ def run_of(pid: int) -> str | None:
 def soft_locks(pid: int) -> bytes | None:
     """The soft limit as /proc/PID/limits shows it, None for a process that is not there."""
     try:
-        with open(f"/proc/{pid}/limits", "rb") as file:  # noqa: PTH123 - pathlib would triple the guard's start
-            rows = file.read().split(b"\n")
+        # Not open(): everybody's is read at each start, and this takes half of the time. The kernel gives it whole.
+        descriptor = os.open(f"/proc/{pid}/limits", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
-    words = next((row[len(_ROW) :].split() for row in rows if row.startswith(_ROW)), [])
-    return words[0] if words else None
+    try:
+        rows = os.read(descriptor, _MOST)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    _, found, rest = rows.partition(_ROW)
+    return rest.split(maxsplit=1)[0] if found else None
