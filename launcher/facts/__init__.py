@@ -6,6 +6,7 @@ each thing that is looked at.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,7 +64,7 @@ def look(
         ),
         host=identity,
         systemd=systemd.look(environ),
-        caller=Caller(environ=dict(environ), cwd=cwd),
+        caller=Caller(environ=dict(environ), cwd=cwd, on_terminal=os.isatty(1) and os.isatty(2)),
         target=served_by,
         toolkits=found,
         folders=on_path,

@@ -64,6 +64,7 @@ class Caller:
 
     environ: Mapping[str, str]
     cwd: str
+    on_terminal: bool = False  # standard output and standard error both
 
 
 @dataclass(frozen=True, kw_only=True)

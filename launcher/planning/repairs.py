@@ -19,7 +19,6 @@ CONSTANT: dict[str, tuple[str, str]] = {
     "PYTHONNOUSERSITE": ("1", "packages in ~/.local would shadow the target's (princeton-ddss/blackfish#366)"),
     "SPT_NOENV": ("1", "setproctitle would wipe /proc/PID/environ and our marks with it"),
     "CUDA_DEVICE_ORDER": ("PCI_BUS_ID", "CUDA then counts the GPUs as nvidia-smi does (gpustack/gpustack#1633)"),
-    "NO_COLOR": ("1", "the log is a file"),
 }
 
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
@@ -33,6 +32,7 @@ def repairs(
     yield from _identity(situation, values)
     for name, (value, why) in CONSTANT.items():
         yield Change(name=name, action="set", value=value, origin="repair", because=why)
+    yield _colours(situation)
     yield from _virtual_env(situation)
     yield from _proxies(values, endpoint)
 
@@ -70,6 +70,16 @@ def _home(situation: Situation, values: Mapping[str, str]) -> Iterator[Change | 
         f"No usable home folder: HOME is {said or 'not set'}; the server gets {stand_in}.",
         fix="Set HOME, or User= and StateDirectory= in the unit, to a writable folder.",
     )
+
+
+def _colours(situation: Situation) -> Change:
+    """Colours where somebody sees them; a pipe alone would turn them off, and the log leaves them out in any case."""
+    caller = situation.facts.caller
+    if caller.on_terminal and not caller.environ.get("NO_COLOR"):
+        why = "a terminal shows the output; the log keeps no colours"
+        return Change(name="FORCE_COLOR", action="set", value="1", origin="repair", because=why)
+    why = "the caller wants none" if caller.on_terminal else "no terminal shows the output"
+    return Change(name="NO_COLOR", action="set", value="1", origin="repair", because=why)
 
 
 def _virtual_env(situation: Situation) -> Iterator[Change]:

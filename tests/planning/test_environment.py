@@ -148,6 +148,24 @@ def test_unset_removes_what_gpulaunch_would_set() -> None:
     assert "NO_COLOR" not in plan(asked(env={"unset": ["NO_COLOR"]})).env
 
 
+@pytest.mark.parametrize(
+    ("on_terminal", "callers", "colours"),
+    [
+        (True, {}, {"FORCE_COLOR": "1"}),
+        (True, {"NO_COLOR": "1"}, {"NO_COLOR": "1"}),
+        (True, {"NO_COLOR": ""}, {"FORCE_COLOR": "1"}),  # no-color.org: empty says nothing
+        (False, {}, {"NO_COLOR": "1"}),
+        (False, {"FORCE_COLOR": "1"}, {"NO_COLOR": "1"}),
+    ],
+)
+def test_the_server_writes_colours_where_somebody_sees_them(
+    on_terminal: bool, callers: dict[str, str], colours: dict[str, str]
+) -> None:
+    known = facts(environ=callers)
+    made = plan(here=replace(known, caller=replace(known.caller, on_terminal=on_terminal)))
+    assert {name: value for name, value in made.env.items() if name in ("FORCE_COLOR", "NO_COLOR") and value} == colours
+
+
 @pytest.mark.parametrize("name", sorted(RESERVED))
 def test_the_operator_cannot_point_libraries_at_two_toolkits(name: str) -> None:
     assert finding(plan(request=Request(env=((name, "/x"),))), "reserved-variable-asked").exit_code == 2
