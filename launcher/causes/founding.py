@@ -28,6 +28,8 @@ def explanation(plan: Plan) -> str:
         said += f"its toolkit may build for (planned: CUDA {plan.toolkit.release} in {plan.toolkit.root})"
     else:
         said += "its toolkit may build for (no compiler was planned)"
+    if not capabilities:
+        said += "; no GPU answered on this machine, and without one the list stays empty"
     floors = [floor for floor in (flashinfer.floor(version, one) for one in capabilities) if floor]
     if floors:
         said += f"; it asks for CUDA {'.'.join(str(part) for part in max(floors))} or newer there"

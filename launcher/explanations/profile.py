@@ -88,9 +88,4 @@ EXPLANATIONS: dict[str, Explanation] = {
         evidence="Its name is that of a secret, and its value holds no ${VARIABLE}.",
         fix="Take it from the environment.",
     ),
-    "profile-not-yet": Explanation(
-        cause="The key is valid, but this version does not act on it.",
-        evidence="The message names the keys.",
-        fix="Nothing; it stays valid.",
-    ),
 }

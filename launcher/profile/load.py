@@ -39,7 +39,7 @@ def load_profile(reference: str, *, environ: Mapping[str, str], places: Places, 
         file=located.label,
         folder=located.folder,
         lines=document.lines,
-        findings=(*located.findings, *document.findings, *notes.not_yet(profile, document)),
+        findings=(*located.findings, *document.findings),
         secrets=secrets,
     )
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from launcher import findings
-from launcher.model import Finding
 from launcher.profile.document import Document, dotted
-from launcher.profile.schema import Log, Profile
 from launcher.secrets import is_secret_name, url_users
 
 
@@ -44,12 +41,3 @@ def _texts(value: Any, key: str, name: str) -> Iterator[tuple[str, str, str]]:
             before = option if is_option and not equals else ""
     elif isinstance(value, str):
         yield key, name, value
-
-
-def not_yet(profile: Profile, document: Document) -> Iterator[Finding]:
-    """Keys that are read but not acted on: one note for all of them."""
-    unused = ["log"] if profile.log != Log() else []
-    if unused:
-        what = f"Read, but without effect in this version: {', '.join(unused)}."
-        fix = "Nothing; a later version acts on them."
-        yield findings.note("profile-not-yet", what, fix=fix, where=document.where(unused[0]))

@@ -111,9 +111,9 @@ def test_a_blocked_launch_starts_nothing_and_leaves_nothing(caller: Caller) -> N
 
 
 def test_notes_are_counted_and_the_command_that_tells_them_is_named(caller: Caller) -> None:
-    profile = shell_profile(caller, "exit 3", "restart: {policy: on-failure}\n")
+    profile = shell_profile(caller, "exit 3", "args: {api-key: written-down}\n")
     assert "gpulaunch explain --profile ./server.yaml\n" in caller("command", "--profile", profile).err
-    assert "[profile-not-yet]" in caller("command", "--profile", profile, "-v").err
+    assert "[profile-clear-secret]" in caller("command", "--profile", profile, "-v").err
 
 
 def test_quiet_leaves_the_introduction_out(caller: Caller) -> None:

@@ -220,7 +220,7 @@ def test_r003_last_words_that_blame_the_card_are_led_back_to_the_toolkit(caller:
     """R003 flashinfer-ai/flashinfer#3675: for days people looked at their cards."""
     said = "echo 'RuntimeError: FlashInfer requires GPUs with sm75 or higher' >&2; exit 1"
     answer = caller("command", "--profile", caller.profile(target.profile(said)))
-    assert "the GPUs are not to blame: FlashInfer found no architecture" in " ".join(answer.err.split())
-    assert "fix: gpulaunch doctor --verify" in answer.err
+    assert "the GPUs are not to blame: FlashInfer 0.6.8 found no architecture" in " ".join(answer.err.split())
+    assert "gpulaunch: fix: gpulaunch doctor --verify" in answer.err
     other = caller("command", "--profile", caller.profile(target.profile("echo other; exit 1")))
-    assert "not to blame" not in other.err and "fix:" not in other.err
+    assert "not to blame" not in other.err and "gpulaunch: fix:" not in other.err

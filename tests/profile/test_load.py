@@ -46,7 +46,7 @@ log: {rotate: 64MiB, keep: 8}
 def test_every_key_of_the_first_version_is_valid(bench: Bench) -> None:
     asked = bench.load(bench.write(DESIGN))
     profile = asked.profile
-    assert codes(asked.findings) == ["profile-not-yet"]
+    assert codes(asked.findings) == []
     assert profile.args == {
         "tp-size": "8",
         "trust-remote-code": True,

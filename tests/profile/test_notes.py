@@ -7,12 +7,6 @@ import pytest
 from tests.profile.conftest import Bench, codes, told
 
 
-def test_keys_that_are_read_but_not_acted_on_give_one_note_together(bench: Bench) -> None:
-    (note,) = bench.asked("log: {rotate: 64MiB, keep: 3}\n").findings
-    assert (note.code, note.severity.value, note.line) == ("profile-not-yet", "note", 4)
-    assert note.message == "Read, but without effect in this version: log."
-
-
 @pytest.mark.parametrize(
     "lines",
     [
@@ -22,10 +16,11 @@ def test_keys_that_are_read_but_not_acted_on_give_one_note_together(bench: Bench
         "stop: {grace: 5s}\n",
         "ready: {path: /health, generate: true, stall: 20m}\n",
         "live: {stall: 5m}\n",
+        "log: {rotate: 64MiB, keep: 3}\n",
         "restart: {policy: on-failure, max: 5}\n",
     ],
 )
-def test_defaults_and_what_is_acted_on_give_none(bench: Bench, lines: str) -> None:
+def test_no_key_is_without_effect(bench: Bench, lines: str) -> None:
     assert not bench.asked(lines).findings
 
 
@@ -84,5 +79,5 @@ def test_values_of_secret_variables_are_handed_on_for_masking(bench: Bench) -> N
 
 
 def test_several_notes_keep_their_codes(bench: Bench) -> None:
-    asked = bench.asked("model: $HOME/x\nargs: {api-key: abc}\nlog: {keep: 3}\n")
-    assert sorted(codes(asked.findings)) == ["profile-bare-dollar", "profile-clear-secret", "profile-not-yet"]
+    asked = bench.asked("model: $HOME/x\nargs: {api-key: abc}\n")
+    assert sorted(codes(asked.findings)) == ["profile-bare-dollar", "profile-clear-secret"]

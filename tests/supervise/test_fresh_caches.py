@@ -41,7 +41,8 @@ def test_what_was_compiled_is_beside_it_afterwards_and_the_cache_is_new(tmp_path
 
 def test_only_folders_that_we_made_are_moved(tmp_path: Path) -> None:
     assert fresh_caches.folders(plan(tmp_path)) == (str(tmp_path / "ours"),)
-    assert fresh_caches.folders(builders.plan()) == ()
+    operators = replace(plan(tmp_path), prepare=())
+    assert fresh_caches.folders(operators) == ()
 
 
 def test_one_that_another_process_works_with_stays(corral: Corral, tmp_path: Path) -> None:
