@@ -169,9 +169,7 @@ class Launch:
 
 def unstamped(log: bytes) -> bytes:
     """A log without the mark of each line, which every line must have."""
-    lines = log.split(b"\n")[:-1]
-    cut = [
-        re.sub(rb"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (?:out|err|gpulaunch) ", b"", line, count=1) for line in lines
-    ]
-    assert all(len(bare) < len(line) for bare, line in zip(cut, lines, strict=True))
-    return b"".join(line + b"\n" for line in cut)
+    mark = rb"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (?:out|err|gpulaunch) "
+    bare, count = re.subn(mark, b"", log)
+    assert count == log.count(b"\n")
+    return bare

@@ -45,7 +45,7 @@ class Masker:
         if len(data) - cut > LONGEST:
             cut = max(cut, _last_gap(data))
         if self._crosses_lines:
-            cut = min(cut, len(data) - self._unfinished(data))
+            cut = min(cut, self._end_of_the_sure(data)[0])
         if not cut:
             self._held = data
             return b""
@@ -58,12 +58,12 @@ class Masker:
         A beginning of a known value of 8 bytes and more is not shown: it stays held, and at the end it is masked.
         """
         data, self._held = self._held, b""
-        keep = self._unfinished(data)
+        cut, keep = self._end_of_the_sure(data)
         if keep >= SHORT:
             if final:
-                return self._masked(data[: len(data) - keep]) + _MASK
-            self._held = data[len(data) - keep :]
-            return self._masked(data[: len(data) - keep])
+                return self._masked(data[:cut]) + _MASK
+            self._held = data[cut:]
+            return self._masked(data[:cut])
         shown = self._masked(data)
         self._shown = data[len(data) - keep :] if keep else b""
         return shown
@@ -91,6 +91,19 @@ class Masker:
                 if before.endswith(value[:length]) and data.startswith(value[length:]):
                     return _MASK + data[len(value) - length :]
         return data
+
+    def _end_of_the_sure(self, data: bytes) -> tuple[int, int]:
+        """Up to where the data can be masked now, and how many bytes at its end are the beginning of a known value.
+
+        A whole value that reaches into such a beginning stays with it: cut in two, neither would be recognised.
+        """
+        keep = self._unfinished(data)
+        cut = len(data) - keep
+        if keep and self._pattern is not None:
+            for match in self._pattern.finditer(data):
+                if match.start() < cut < match.end():
+                    return match.start(), keep
+        return cut, keep
 
     def _unfinished(self, data: bytes) -> int:
         """The length of the longest end of the data that is a beginning of a known value, but not all of it."""

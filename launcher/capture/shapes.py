@@ -29,10 +29,11 @@ _TRIGGERS = (
 )
 
 _URL_USER = re.compile(rb"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/@\s'\"]+@")
-_BEARER = re.compile(rb"\b((?:Bearer|Basic) )([A-Za-z0-9._~+/=-]{8,})")
+_BEARER = re.compile(rb"\b((?P<header>(?i:authorization)\W{1,4})?(?:Bearer|Basic) )(?P<value>[A-Za-z0-9._~+/=-]{8,})")
+_WORDS = re.compile(rb"[A-Z]?[a-z]+(?:[./-][A-Z]?[a-z]+)*[.=-]?")  # "Basic settings", unless a header says it
 _KEY = re.compile(rb"(?<![A-Za-z0-9_-])(sk-|hf_|nvapi-|ghp_|gsk_)([A-Za-z0-9_-]{10,})")
 _NAMED = re.compile(
-    rb"(?P<option>(?<![\w-])--)?(?P<name>(?<![A-Za-z0-9_.-])[A-Za-z][A-Za-z0-9_-]{2,60})"
+    rb"(?:(?P<option>(?<![\w-])--)|(?<![A-Za-z0-9_.-]))(?P<name>[A-Za-z][A-Za-z0-9_-]{2,60})"
     rb"(?P<between>(?:\\*[\"'])?" + _COLOUR + rb"(?:\s?[:=]\s?|,\s|\s)" + _COLOUR + rb")"
     rb"(?P<value>(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote)).)*)(?P=quote)|[^\s\"',;)\]}\x1b]+)"
 )
@@ -82,9 +83,14 @@ def _lines_with(data: bytes, trigger: re.Pattern[bytes]) -> Iterator[tuple[int, 
 def mask_line(line: bytes) -> bytes:
     """One line with its secret shapes masked."""
     line = _URL_USER.sub(rb"\1" + _MASK + b"@", line) if b"@" in line else line
-    line = _BEARER.sub(rb"\1" + _MASK, line)
+    line = _BEARER.sub(_bearer, line)
     line = _KEY.sub(_key, line)
     return _named(line)
+
+
+def _bearer(match: re.Match[bytes]) -> bytes:
+    is_prose = not match["header"] and _WORDS.fullmatch(match["value"])
+    return match[0] if is_prose else match[1] + _MASK
 
 
 def _key(match: re.Match[bytes]) -> bytes:

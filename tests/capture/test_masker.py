@@ -62,11 +62,19 @@ NESTED = ["token-0123", "token-0123-4567", "0123-4567-89ab"]
 )
 def test_secrets_that_begin_or_end_alike_are_masked_as_in_one_read(text: list[str], cuts: list[int]) -> None:
     """A longer secret must not lose its mask because a shorter one was complete at the end of a read."""
-    whole = "".join(text).encode()
+    whole = "".join(text).encode() + b" end\n"
     edges = sorted({min(cut, len(whole)) for cut in cuts} | {0, len(whole)})
     pieces = [whole[begin:end] for begin, end in itertools.pairwise(edges)]
     longest_first = re.compile("|".join(re.escape(value) for value in sorted(NESTED, key=len, reverse=True)).encode())
     assert through(Masker(NESTED), *pieces) == longest_first.sub(b"***", whole)
+
+
+def test_a_whole_secret_whose_end_may_begin_another_is_masked_after_a_pause_and_at_the_end() -> None:
+    """Cut in two between them, neither would be recognised when the rest turns out to be something else."""
+    masker = Masker(NESTED)
+    shown = masker.feed(b"token-0123-4567") + masker.flush()
+    assert shown + masker.feed(b" end\n") == b"*** end\n"
+    assert through(Masker(NESTED), b"token-0123-4567") == b"***"
 
 
 def test_a_whole_secret_that_may_be_the_beginning_of_a_longer_one_is_masked_when_nothing_follows() -> None:

@@ -26,6 +26,8 @@ VALUE = "q7Xw9Zk3mB5tL1"
         f"ServerArgs(api_key='{VALUE}', admin_api_key=None)",
         f"api_key: {VALUE}",
         f"Authorization: Bearer {VALUE}",
+        f"'authorization': 'Bearer {VALUE.lower()}'",
+        "Authorization: Basic onlyletters".replace("onlyletters", "ijklmnopq"),
         f"GET /v1?token={VALUE} HTTP/1.1",
         f"connect to https://user:{VALUE}@host/path",
         f"password='{VALUE}'",
