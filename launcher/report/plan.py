@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from launcher.errors import worst
 from launcher.model import Change, Plan, Severity, Step
 from launcher.report.findings import counted, finding_lines
+from launcher.report.life import life_facts
 from launcher.report.lines import Line
 from launcher.report.lookups import prediction_lines
 from launcher.report.masking import masked
@@ -90,7 +91,8 @@ def head(plan: Plan, description: str = "") -> Iterator[Line]:
     yield fact("folder", plan.cwd)
     if plan.endpoint:
         yield fact("listens", f"{plan.endpoint.host}:{plan.endpoint.port}")
-    yield fact("ready", f"when {plan.ready.url} answers" if plan.ready else "as soon as it runs (ready: none)")
+    for name, text in life_facts(plan):
+        yield fact(name, text)
 
 
 def fact(name: str, text: str) -> Line:

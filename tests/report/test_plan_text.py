@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import get_args
 
 from launcher.explanations import CATALOGUE
-from launcher.model import PathEntry, Severity, Strategy
+from launcher.model import Liveness, PathEntry, Readiness, Restarts, Severity, Strategy
 from launcher.report.dry_run import dry_run_lines
 from launcher.report.launch import before
 from launcher.report.lines import plain
@@ -20,6 +20,23 @@ def test_the_head_says_what_where_and_with_which_toolkit() -> None:
     assert "/opt/venv/bin/python (--target)" in text
     assert "nvcc 13.0 in /usr/local/cuda-13.0" in text
     assert "127.0.0.1:30000" in text
+
+
+def test_how_it_is_watched_is_said_where_the_profile_asks_for_it() -> None:
+    plan = replace(
+        a_plan(),
+        ready=Readiness(url="http://127.0.0.1:30000/health", timeout=0.0, stall=1200.0, generate=True),
+        live=Liveness(url="http://127.0.0.1:30000", stall=300.0, generate=False),
+        restarts=Restarts(policy="on-failure", max=3, delay=2.0),
+        grace=60.0,
+    )
+    told = plain(plan_lines(plan))
+    assert "/health answers and it gives a token; ended after 1200 s without progress\n" in told
+    assert "  live     ended when requests run and no token comes for 300 s\n" in told
+    assert "  restart  after a failure that may heal, 3 times, the first 2 s later\n" in told
+    assert "  stop     SIGTERM, 60 s later the end of whatever is left\n" in told
+    unasked = plain(plan_lines(replace(plan, live=None, restarts=Restarts())))
+    assert "  live " not in unasked and "  restart " not in unasked
 
 
 def test_every_candidate_toolkit_has_its_verdict() -> None:
