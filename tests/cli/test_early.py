@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,20 @@ from tests.survivors import Corral
 
 # What a shell without job control does for `gpulaunch ... &`.
 IN_THE_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
+NOHUP = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")
+
+
+def planning(corral: Corral, folder: Path, before: tuple[str, ...]) -> Launch:
+    """A launch that plans: it waits for an nvcc that says nothing until there is a file `go`."""
+    nvcc = folder / "cuda/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text(f"#!/bin/sh\ntouch {folder}/asked\nwhile [ ! -e {folder}/go ]; do sleep 0.05; done\nexit 1\n")
+    nvcc.chmod(0o755)
+    launch = Launch(corral, folder)
+    launch.profile()
+    launch.run([*before, *launch.command()], {**launch.environ, "PATH": f"{nvcc.parent}:/usr/bin:/bin"})
+    eventually((folder / "asked").exists, what="gpulaunch asks the nvcc")
+    return launch
 
 
 @pytest.mark.parametrize(
@@ -23,20 +36,18 @@ IN_THE_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
 def test_a_signal_while_it_plans_is_a_stop(
     tmp_path: Path, number: signal.Signals, code: int, before: tuple[str, ...]
 ) -> None:
-    """Planning waits for an nvcc that does not answer: the moment can be met."""
-    nvcc = tmp_path / "cuda/bin/nvcc"
-    nvcc.parent.mkdir(parents=True)
-    nvcc.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexec tail -f /dev/null\n")
-    nvcc.chmod(0o755)
     with Corral() as corral:
-        launch = Launch(corral, tmp_path)
-        launch.profile()
-        environ = {**launch.environ, "PATH": f"{nvcc.parent}:/usr/bin:/bin"}
-        with (tmp_path / "stderr").open("wb") as err:
-            launch.process = corral.spawn(
-                [*before, *launch.command()], stdout=err, stderr=err, stdin=subprocess.DEVNULL, env=environ
-            )
-        eventually((tmp_path / "asked").exists, what="gpulaunch asks the nvcc")
+        launch = planning(corral, tmp_path, before)
         assert launch.signal(number).wait() == code
         assert corral.survivors() == []
     assert not (tmp_path / "state").exists()
+
+
+def test_a_hang_up_that_was_ignored_when_we_were_started_ends_nothing_while_it_plans(tmp_path: Path) -> None:
+    """As `nohup gpulaunch ...`; without it the same signal ends the launch (above)."""
+    with Corral() as corral:
+        launch = planning(corral, tmp_path, NOHUP).signal(signal.SIGHUP)
+        (tmp_path / "go").touch()
+        launch.until_ready()
+        assert launch.signal(signal.SIGTERM).wait() == 0
+        assert corral.survivors() == []
