@@ -47,7 +47,7 @@ class Capture:
     """Reads both pipes until they end.
 
     `terminals` maps our ends of the pipes, standard output first, to where each is shown. `on_lines` gets every
-    finished line as it is in the log, without stamp, masked: many at once as one text with line ends, in the capture's
+    finished line as it is in the log, without stamp, masked: many at once as one block with line ends, in the capture's
     thread.
     """
 
@@ -57,7 +57,7 @@ class Capture:
         log: RunLog | None,
         secrets: Iterable[str],
         say: Say,
-        on_lines: Callable[[str], None] | None = None,
+        on_lines: Callable[[bytes], None] | None = None,
     ) -> None:
         secrets = tuple(secrets)
         streams = dict(zip(terminals, _STREAMS, strict=True))
@@ -155,4 +155,4 @@ class Capture:
         if self._log is not None:
             self._log.put(block, wire.stream, time.time())
         if self._on_lines is not None:
-            self._on_lines(block.decode("utf-8", "replace"))
+            self._on_lines(block)

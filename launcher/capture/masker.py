@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
 from launcher.capture.shapes import mask_shapes
+from launcher.needles import Needles
 from launcher.secrets import MASK, SHORT, long_enough
 
 LONGEST = 64 << 10  # bytes of an unfinished line that are held
@@ -26,6 +27,7 @@ class Masker:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         self._secrets = spellings(secrets)
+        self._needles = Needles(self._secrets)
         self._pattern = re.compile(b"|".join(re.escape(value) for value in self._secrets)) if self._secrets else None
         coloured = (_ESCAPE.join(re.escape(bytes([byte])) for byte in value) for value in self._secrets)
         self._coloured = re.compile(b"|".join(coloured)) if self._secrets else None
@@ -78,7 +80,7 @@ class Masker:
         before, self._shown = self._shown, b""
         if before:
             data = self._without_rest(before, data)
-        if self._pattern is not None and any(value in data for value in self._secrets):
+        if self._pattern is not None and self._needles.occurring(data):
             data = self._pattern.sub(_MASK, data)
         if self._coloured is not None and b"\x1b" in data:
             data = self._coloured.sub(_MASK, data)

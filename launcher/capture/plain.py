@@ -7,7 +7,8 @@ import re
 # ECMA-48: CSI, then the strings OSC (titles, hyperlinks), DCS, SOS, PM and APC with their ends, then charset and
 # other two-byte sequences. A string without an end takes the rest of the line, for nobody could read it.
 _ESCAPES = re.compile(
-    rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)|\x1b[PX^_][^\x1b]*(?:\x1b\\|$)|\x1b[ -/]*[0-Z\\^-~]|\x1b"
+    rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)|\x1b[PX^_][^\x1b]*(?:\x1b\\|$)"
+    rb"|\x1b[ -/]*[0-Z\\^-~]|\x1b"
 )
 # What moves a cursor, rings or ends a line for some readers; searched for one by one, which is faster than a pattern.
 _ODD = tuple(bytes([byte]) for byte in b"\x00\x07\x08\x0b\x0c\r\x0e\x0f\x1b")

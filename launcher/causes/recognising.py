@@ -1,6 +1,6 @@
 """Watches the server's output for known failure texts and remembers the first of each. Pure.
 
-Ordinary output costs a few passes of a substring search over whole chunks (about 0.6 µs for a line of 120 bytes);
+Ordinary output costs few passes of a substring search over whole chunks (`needles`; at most 0.6 µs for 120 bytes);
 only a line that holds one of `TRIGGERS` is looked at, and against the known texts alone.
 
 The first cause counts, not the last: wrappers repeat in their own words what went wrong ("Engine core initialization
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from launcher.causes.classes import Failure
 from launcher.causes.signatures import TRACEBACK, TRIGGERS, Kind, Signature, filled, signatures
+from launcher.needles import Needles
 
 _LONGEST_LINE = 2000  # characters of a line that are looked at
 _LONGESTTRACEBACK = 2000  # lines after which the end of a traceback is no longer expected
@@ -23,6 +24,8 @@ _MOST_RANKS = 64
 _EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Timeout|Failure)\b(?::.*)?$")
 # "(Worker_TP0 pid=7)", "[2026-12-03 10:11:12 TP0]", "[rank0]:", "(EngineCore_DP1 pid=9)".
 _RANK = re.compile(r"\b(?:Worker_|EngineCore_|\[?)((?:(?:DP|PP|TP|EP)\d+[ _]?)+|rank\d+)\b")
+_IN_TEXT = Needles(TRIGGERS)
+_IN_BYTES = Needles(text.encode() for text in (TRACEBACK, *TRIGGERS))
 _ORDER = (Kind.ROOT, Kind.HINT, Kind.WRAPPER)
 
 
@@ -85,6 +88,13 @@ class Recogniser:
     # ----------------------------------------------------------------------------------------------------------------
     # Lines
 
+    def feed_bytes(self, block: bytes) -> None:
+        """The same for bytes, which become text only where something in them is to be looked at."""
+        if self._open is None and not _IN_BYTES.occurring(block):
+            self._said += len(block)
+        else:
+            self.feed(block.decode("utf-8", "replace"))
+
     def feed(self, text: str) -> None:
         """More output: whole lines, without colours."""
         at = 0
@@ -103,7 +113,7 @@ class Recogniser:
     def _search(self, text: str, at: int, until: int) -> None:
         """Every line between that holds a trigger, each once and in order."""
         starts = set()
-        for trigger in TRIGGERS:
+        for trigger in _IN_TEXT.occurring(text if (at, until) == (0, len(text)) else text[at:until]):
             hit = text.find(trigger, at, until)
             while hit >= 0:
                 starts.add(_line_start(text, hit))
@@ -121,10 +131,17 @@ class Recogniser:
             rank = _rank(line)
             seen = self._found.get(signature.code)
             if seen is None:
-                self._found[signature.code] = _recognised(signature, match, line, self._said + start, rank)
+                found = _recognised(signature, match, line, self._said + start, rank)
+                self._found[signature.code] = replace(found, kind=self._weight(found.kind))
             elif rank is not None and rank not in seen.ranks and len(seen.ranks) < _MOST_RANKS:
                 self._found[signature.code] = replace(seen, ranks=(*seen.ranks, rank))
             return
+
+    def _weight(self, kind: Kind) -> Kind:
+        """An end without a word is a cause by itself, unless an exception was told before: then it only followed."""
+        if kind is not Kind.DEATH:
+            return kind
+        return Kind.HINT if self._exception is None and self._open is None else Kind.WRAPPER
 
     # ----------------------------------------------------------------------------------------------------------------
     # The first traceback

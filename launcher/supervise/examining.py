@@ -29,11 +29,11 @@ class Examination:
         self._dead_since: float | None = None
         self.conclusion: Conclusion | None = None
 
-    def hear(self, text: str) -> None:
+    def hear(self, block: bytes) -> None:
         """Whole lines of the server."""
-        self._inquiry.recogniser.feed(text)
-        question = f"/{self._question} HTTP/" if self._question is not None else None
-        if question is None or any(question not in line for line in text.splitlines()):
+        self._inquiry.recogniser.feed_bytes(block)
+        question = f"/{self._question} HTTP/".encode() if self._question is not None else None
+        if question is None or question not in block or any(question not in line for line in block.splitlines()):
             self._spoke_at = time.monotonic()
 
     def spoke_at(self, progress: str | None) -> float:

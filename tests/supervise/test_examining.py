@@ -11,7 +11,7 @@ from launcher.model import Readiness
 from launcher.supervise.examining import DEAD_FOR, Examination
 from tests import builders
 
-FATAL = "[E1203 ProcessGroupNCCL.cpp:685] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=42, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n"  # noqa: E501
+FATAL = b"[E1203 ProcessGroupNCCL.cpp:685] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=42, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n"  # noqa: E501
 
 
 def examination() -> Examination:
@@ -30,7 +30,7 @@ def test_r090_one_that_said_that_it_is_dead_and_lives_on_is_ended_after_a_while(
 
 def test_r090_an_ordinary_word_ends_nobody_and_neither_does_one_that_it_survived() -> None:
     seen = examination()
-    seen.hear("INFO: everything is fine\n")
+    seen.hear(b"INFO: everything is fine\n")
     assert seen.dead_and_there(0.0) == seen.dead_and_there(10 * DEAD_FOR) == ""
     seen.hear(FATAL)
     assert seen.dead_and_there(0.0) == ""
@@ -40,9 +40,9 @@ def test_r090_an_ordinary_word_ends_nobody_and_neither_does_one_that_it_survived
 
 def test_a_server_that_only_logs_our_own_questions_makes_no_progress() -> None:
     seen = examination()
-    seen.hear('INFO:     127.0.0.1:4711 - "GET /health HTTP/1.1" 503 Service Unavailable\n')
+    seen.hear(b'INFO:     127.0.0.1:4711 - "GET /health HTTP/1.1" 503 Service Unavailable\n')
     assert seen.spoke_at(None) == 0.0
-    seen.hear("Loading weights\n")
+    seen.hear(b"Loading weights\n")
     assert 0.0 < seen.spoke_at(None) <= time.monotonic()
 
 
