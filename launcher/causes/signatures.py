@@ -28,10 +28,14 @@ _REQUIRED = _KEYS - {"pattern", "kind", "dead"}
 
 
 class Kind(str, Enum):
-    """How much a text says: a root names a cause, a hint may, a wrapper only says that there is one further up."""
+    """How much a text says: a root names a cause, a hint may, a wrapper only says that there is one further up.
+
+    A death is somebody's end without a word: a hint if no exception was told before it, else a wrapper.
+    """
 
     ROOT = "root"
     HINT = "hint"
+    DEATH = "death"
     WRAPPER = "wrapper"
 
 

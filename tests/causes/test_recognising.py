@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from launcher.causes.recognising import Recogniser
+from launcher.causes.signatures import Kind
 
 CORE = "(EngineCore_DP0 pid=12) ERROR 12-03 10:11:1{} [core.py:718] {}"
 CRASH = [
@@ -45,6 +47,44 @@ def test_r136_the_cause_above_is_named_and_not_see_root_cause_above() -> None:
     alone = fed("\n".join(CRASH[5:]))
     assert code(alone) == "vllm-core-failed"
     assert code(fed("INFO all is well\n")) is None
+
+
+# Of vLLM 0.32.0 for CPUs, cut short: what it says when its worker, and when its engine core, is sent SIGKILL.
+WORKER_KILLED = [
+    "(EngineCore pid=2) ERROR 12-03 06:35:55 [multiproc_executor.py:315] Worker proc VllmWorker-0 died unexpectedly "
+    "(exit code: None), shutting down executor.",
+    "(EngineCore pid=2) ERROR 12-03 06:35:55 [core.py:1512] EngineCore encountered a fatal error.",
+    "(EngineCore pid=2) ERROR 12-03 06:35:55 [core.py:1512] Traceback (most recent call last):",
+    '(EngineCore pid=2) ERROR 12-03 06:35:55 [core.py:1512]     raise RuntimeError("Executor failed.")',
+    "(EngineCore pid=2) ERROR 12-03 06:35:55 [core.py:1512] RuntimeError: Executor failed.",
+    "",
+]
+CORE_KILLED = [
+    "(APIServer pid=1) WARNING 12-03 06:34:28 [core_client.py:817] [shutdown] MPClient: engine core exited "
+    "unexpectedly; starting cleanup",
+    "(APIServer pid=1) ERROR 12-03 06:34:28 [async_llm.py:906] AsyncLLM output_handler failed.",
+    "(APIServer pid=1) ERROR 12-03 06:34:28 [async_llm.py:906] Traceback (most recent call last):",
+    "(APIServer pid=1) ERROR 12-03 06:34:28 [async_llm.py:906]     raise self._format_exception(outputs) from None",
+    "(APIServer pid=1) ERROR 12-03 06:34:28 [async_llm.py:906] vllm.v1.engine.exceptions.EngineDeadError: EngineCore "
+    "encountered an issue. See stack trace (above) for the root cause.",
+    "",
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "who"), [(WORKER_KILLED, "Worker proc"), (CORE_KILLED, "engine core")], ids=["worker", "engine core"]
+)
+def test_who_ended_without_a_word_is_the_cause_and_not_the_exceptions_that_follow(said: list[str], who: str) -> None:
+    found = fed("\n".join(said)).first()
+    assert found is not None and found.code == "vllm-process-died" and found.kind is Kind.HINT
+    assert f"vLLM's {who} ended without a word" in found.cause
+
+
+def test_who_died_of_an_exception_that_was_told_is_no_cause() -> None:
+    told = fed("\n".join(CRASH[1:3] + ["ValueError: odd", ""]), "\n".join(WORKER_KILLED))
+    found = told.first()
+    assert found is not None and found.kind is Kind.WRAPPER
+    assert told.first_exception == "ValueError: odd"
 
 
 def test_r090_a_word_of_death_is_told_from_a_complaint() -> None:

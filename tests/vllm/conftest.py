@@ -28,9 +28,15 @@ def corral() -> Iterator[Corral]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the engines find out about a model once and keep: without it each vLLM imports all of itself once more."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def engine(corral: Corral, tmp_path: Path) -> Engine:
+def engine(corral: Corral, cache: Path, tmp_path: Path) -> Engine:
     """A launch that has not been started."""
     missing = [part for part in ("venv", "tiny") if not (LAB / f"{part}.made").exists()]
     assert not missing, f"{', '.join(missing)} is not in {LAB}: python3 ci/install_vllm.py"
-    return Engine(corral, tmp_path, lab=LAB)
+    return Engine(corral, tmp_path, lab=LAB, cache=cache)

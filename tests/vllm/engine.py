@@ -37,6 +37,7 @@ class Engine(Launch):
 
     grace: str = "20s"
     lab: Path = field(kw_only=True)
+    cache: Path = field(kw_only=True)  # shared by the launches of a session: vLLM keeps there what it knows of a model
     called: str = ""  # the model, in requests
 
     @property
@@ -70,8 +71,9 @@ class Engine(Launch):
         self.file.write_text(json.dumps(tree))  # JSON is YAML
         self.file.chmod(0o600)
         # What the libraries find is another stage's business: nobody is asked for it here.
-        words = [sys.executable, "-m", "launcher", engine, "--profile", str(self.file), "--no-verify", "--", *flags]
-        self.run(words, {**self.environ, **(environ or {})})
+        own = ("--profile", str(self.file), "--name", self.instance, "--no-verify")
+        words = [sys.executable, "-m", "launcher", engine, *own, "--", *flags]
+        self.run(words, {**self.environ, "XDG_CACHE_HOME": str(self.cache), **(environ or {})})
         return self
 
     def served(self, key: str = "none") -> Engine:

@@ -21,7 +21,7 @@ def test_it_serves_and_sigterm_ends_it_with_0_and_no_secret_was_written(engine: 
     """HF_TOKEN comes with the environment, the key in the profile and, as a second one, after --."""
     engine.serve(
         "vllm", "--api-key", f"{API_KEY}-2", args={"api-key": API_KEY}, environ={"HF_TOKEN": HUB_TOKEN},
-        live={"stall": "20s"},
+        ready={"generate": True}, live={"stall": "20s"},
     )  # fmt: skip
     engine.served(key=f"{API_KEY}-2")
     server = Path(f"/proc/{engine.leader}")
@@ -53,14 +53,17 @@ def test_r080_sigterm_while_engine_core_loads_is_not_lost_and_leaves_no_worker(e
     assert not engine.outcome["ready"] and engine.outcome["requested"]
 
 
-@pytest.mark.parametrize("title", [CORE, WORKER])
-def test_r087_the_death_of_a_part_is_a_failure_though_the_api_server_exits_with_0(engine: Engine, title: str) -> None:
+@pytest.mark.parametrize(("title", "who"), [(CORE, "engine core"), (WORKER, "Worker proc")])
+def test_r087_the_death_of_a_part_is_a_failure_though_the_api_server_exits_with_0(
+    engine: Engine, title: str, who: str
+) -> None:
     engine.serve("vllm").served()
     os.kill(engine.part(title).pid, signal.SIGKILL)
     assert engine.ended() == 1
     outcome = engine.outcome
     assert outcome["child"] == "exit 0" and not outcome["requested"]
-    assert "exit 0 after it was ready, though nobody asked it to" in outcome["cause"]
+    assert f"exit 0 after it was ready, though nobody asked it to: vLLM's {who} ended without" in outcome["cause"]
+    assert outcome["failure"] == "crash"
 
 
 def test_r079_r124_the_death_of_the_api_server_leaves_no_engine_core_and_no_worker(engine: Engine) -> None:
@@ -80,6 +83,7 @@ def test_the_death_of_gpulaunch_leaves_no_engine_core_and_no_worker(engine: Engi
     engine.wait()
     assert engine.corral.wait_empty(engine.grace_seconds + BEYOND_GRACE) == []
     engine.nothing_is_left()
+    engine.remove_locks()
 
 
 def test_r091_a_worker_that_stands_still_is_found_though_health_stays_200(engine: Engine) -> None:
