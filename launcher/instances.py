@@ -17,7 +17,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -159,13 +159,14 @@ def stale(folder: str) -> tuple[tuple[Path, Claimant], ...]:
     return tuple((path, holder) for path, holder in found if holder and not processes.is_alive(holder.process))
 
 
-def sweep(folder: str) -> None:
+def sweep(folder: str, spared: Collection[str] = ()) -> None:
     """Removes those files, but where a process that was left behind has the lock. One that a launch takes at this very
-    moment stays, and a launch that finds it in our hands tries again.
+    moment stays, and a launch that finds it in our hands tries again. `spared`: runs that somebody is still ending; by
+    its locks the next launch of such an instance knows that it has to wait.
     """
-    for path, _ in stale(folder):
+    for path, holder in stale(folder):
         with contextlib.suppress(OSError):
-            descriptor = _lock(path)
+            descriptor = _lock(path) if holder.run_id not in spared else None
             if descriptor is not None:
                 path.unlink(missing_ok=True)
                 os.close(descriptor)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from launcher import findings, instances
 from launcher.model import Finding
@@ -86,8 +86,8 @@ class Machine:
 
     @cached_property
     def guarded(self) -> frozenset[str]:
-        """Runs whose launcher lives above their guard: also another user's, and those of a container below us."""
-        return frozenset(run_id for run_id, guard_ in guards() if run_mark.run_of(_parent(guard_)) == run_id)
+        """Asked once."""
+        return guarded()
 
     def record(self, run_id: str) -> Recorded | None:
         """Of this very run."""
@@ -103,7 +103,7 @@ class Machine:
 
     def _judged(self, run_id: str) -> State:
         run = self.record(run_id)
-        told = (run.read("processes.json") if run is not None else None) or {}
+        told = _telling(run)
         here = told.get("world") == list(world())
         supervisor = _as_process(told.get("supervisor"))
         if here and supervisor is not None and processes.is_alive(supervisor):
@@ -156,7 +156,7 @@ def clean(machine: Machine, found: Iterable[Leftover]) -> tuple[Leftover, ...]:
     for entry in proven:
         if entry.kind == "segment":
             _unlink(entry)
-    instances.sweep(machine.places.locks)
+    instances.sweep(machine.places.locks, machine.guarded)
     return tuple(entry for entry in proven if _is_there(entry))
 
 
@@ -248,11 +248,17 @@ def _ourselves() -> frozenset[int]:
 
 def _recorded(run: Recorded) -> list[Process]:
     """Those of the last telling; none where pids mean something else."""
-    told = run.read("processes.json") or {}
-    if not isinstance(told, dict) or told.get("world") != list(world()):
+    told = _telling(run)
+    if told.get("world") != list(world()):
         return []
     found = (_as_process(entry) for entry in told.get("processes") or ())
     return [process for process in found if process is not None]
+
+
+def _telling(run: Recorded | None) -> dict[str, Any]:
+    """What the supervisor wrote down last; empty where that is nothing."""
+    told = run.read("processes.json") if run is not None else None
+    return told if isinstance(told, dict) else {}
 
 
 def _as_process(told: object) -> Process | None:
@@ -263,9 +269,11 @@ def _as_process(told: object) -> Process | None:
     return None
 
 
-def _parent(process: Process) -> int:
-    found = processes.status(process.pid)
-    return found.parent if found is not None else 0
+def guarded() -> frozenset[str]:
+    """Runs that have a guard: their launcher lives, be it another user's or a container's below us, or the guard is
+    ending what it left.
+    """
+    return frozenset(run_id for run_id, _ in guards())
 
 
 def guards() -> Iterator[tuple[str, Process]]:
@@ -299,6 +307,8 @@ def _cgroups(machine: Machine) -> Iterator[Leftover]:
 def _locks(machine: Machine) -> Iterator[Leftover]:
     """Files of locks whose holder is gone: they count for nothing."""
     for path, holder in instances.stale(machine.places.locks):
+        if holder.run_id in machine.guarded:
+            continue
         yield Leftover("lock", str(path), holder.run_id, "", f"its holder, process {holder.pid}, is gone", True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from launcher import findings, instances, leftovers
 from launcher.engines.ports import beside
@@ -32,11 +32,7 @@ def claim(
     Where a launcher that had any of it was killed, its guard is given the time to end what it left.
     """
     resources = tuple(resources)
-    mine = {resource.file_name for resource in resources}
-    killed = instances.stale(places.locks)
-    leftovers.await_guards({holder.run_id for path, holder in killed if path.name in mine}, say)
-    if killed:
-        instances.sweep(places.locks)
+    _bury_the_dead(places, {resource.file_name for resource in resources}, say)
     made = instances.claim(places.locks, who, resources)
     if made.taken_by is None or not take_over:
         return made
@@ -45,6 +41,14 @@ def claim(
     if not end(other.process, _patience(places, other)) and processes.is_alive(other.process):
         return Claim(findings=(_not_replaced(other),))
     return instances.claim(places.locks, who, resources)
+
+
+def _bury_the_dead(places: Places, wanted: Collection[str], say: Callable[[str], None]) -> None:
+    """Locks of launchers that were killed, once their guards have done what they can. `wanted`: names of files."""
+    killed = instances.stale(places.locks)
+    if killed:
+        leftovers.await_guards({holder.run_id for path, holder in killed if path.name in wanted}, say)
+        instances.sweep(places.locks, leftovers.guarded())
 
 
 def _patience(places: Places, other: Claimant) -> float | None:

@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import errno
 import json
+import mmap
 import os
 import select
 import signal
@@ -273,8 +274,7 @@ def main(words: list[str]) -> int:
         server.lives.append(life)
     if options.setproctitle:
         take_title(b"renamed server")
-    for name in options.leave_shm:
-        Path("/dev/shm", name.format(pid=os.getpid())).write_bytes(bytes(4096))
+    segments = [segment(name.format(pid=os.getpid())) for name in options.leave_shm]  # mapped as long as it runs
     speak(options)
     if options.port is not None and not (options.listen_when_ready or listens(server)):
         return 1
@@ -282,7 +282,18 @@ def main(words: list[str]) -> int:
         lines = [{"role": "server", "pid": os.getpid()}, *({"role": "worker", "pid": pid} for pid in server.workers)]
         write_whole(options.pid_file, "".join(json.dumps(line) + "\n" for line in lines))
     threading.Thread(target=work_off, args=(server,), daemon=True).start()
-    return server.run()
+    code = server.run()
+    for mapped in segments:
+        mapped.close()
+    return code
+
+
+def segment(name: str) -> mmap.mmap:
+    """A page of shared memory, as NCCL makes them; nobody removes it."""
+    path = Path("/dev/shm", name)
+    path.write_bytes(bytes(mmap.PAGESIZE))
+    with path.open("r+b") as file:
+        return mmap.mmap(file.fileno(), mmap.PAGESIZE)
 
 
 def work_off(server: Server) -> None:
