@@ -24,7 +24,7 @@ from types import TracebackType
 
 from launcher import findings
 from launcher.model import Finding
-from launcher.private_files import make_private, open_private
+from launcher.private_files import make_private, matching, open_private
 from launcher.supervise import processes
 from launcher.supervise.naming import command_of
 from launcher.supervise.processes import Process
@@ -155,7 +155,7 @@ def conflicts(folder: str, wanted: Iterable[Resource]) -> tuple[Finding, ...]:
 
 def stale(folder: str) -> tuple[tuple[Path, Claimant], ...]:
     """Locks whose holder is gone, a launcher that was killed: they count for nothing."""
-    found = ((path, _read(path)) for path in sorted(Path(folder).glob(f"*{_SUFFIX}")))
+    found = ((path, _read(path)) for path in matching(Path(folder), f"*{_SUFFIX}"))
     return tuple((path, holder) for path, holder in found if holder and not processes.is_alive(holder.process))
 
 
@@ -174,7 +174,7 @@ def sweep(folder: str, spared: Collection[str] = ()) -> None:
 
 def running(folder: str) -> tuple[Claimant, ...]:
     """Every instance that runs or is starting, by name."""
-    found = (_read(path) for path in sorted(Path(folder).glob(f"instance-*{_SUFFIX}")))
+    found = (_read(path) for path in matching(Path(folder), f"instance-*{_SUFFIX}"))
     return tuple(holder for holder in found if holder and processes.is_alive(holder.process))
 
 

@@ -6,6 +6,17 @@ import os
 from pathlib import Path
 
 
+def matching(folder: Path, pattern: str) -> tuple[Path, ...]:
+    """What is there by this pattern, sorted; nothing where the folder cannot be looked into, or cannot exist.
+
+    pathlib's glob raises where a folder above is closed to us or its name is too long.
+    """
+    try:
+        return tuple(sorted(folder.glob(pattern)))
+    except OSError:
+        return ()
+
+
 def make_private(folder: Path) -> None:
     """The folder and those above it that are missing, all 0700. The umask can only take away: the mode is set again."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]

@@ -21,7 +21,7 @@ from launcher import findings
 from launcher.errors import Refused
 from launcher.model import Finding, Outcome
 from launcher.paths import Places
-from launcher.private_files import make_private, open_private, write_private
+from launcher.private_files import make_private, matching, open_private, write_private
 
 LOG = "server.log"
 SEGMENTS = "segments.json"
@@ -165,7 +165,7 @@ def list_runs(places: Places, profile: str | None = None) -> tuple[Recorded, ...
 def latest_runs(places: Places) -> tuple[Recorded, ...]:
     """The latest run of each profile: found by the links beside them, however many runs there are."""
     found = []
-    for link in sorted(Path(places.state, "runs").glob("*/latest")):
+    for link in matching(Path(places.state, "runs"), "*/latest"):
         with contextlib.suppress(OSError):
             folder = link.parent / link.readlink()
             found.append(Recorded(link.parent.name, folder.name.rpartition("-")[2], folder))
@@ -174,7 +174,7 @@ def latest_runs(places: Places) -> tuple[Recorded, ...]:
 
 def run_of_id(places: Places, run_id: str) -> Recorded | None:
     """The run with this very id, without a look at any other."""
-    found = (path for path in Path(places.state, "runs").glob(f"*/*-{run_id}") if run_id.isalnum())
+    found = (path for path in matching(Path(places.state, "runs"), f"*/*-{run_id}") if run_id.isalnum())
     return next((Recorded(path.parent.name, run_id, path) for path in found), None)
 
 

@@ -11,9 +11,10 @@ UNREACHABLE = "/" + "x" * 5000
 
 
 @pytest.mark.parametrize(
-    "variable", ["HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "CUDA_HOME", "CONDA_PREFIX", "LD_LIBRARY_PATH"]
+    "variable",
+    ["HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "CUDA_HOME", "LD_LIBRARY_PATH"],
 )
-@pytest.mark.parametrize("command", ["toolkit list", "cache ls", "facts --json", "command --dry-run"])
+@pytest.mark.parametrize("command", ["toolkit list", "cache ls", "facts --json", "command --dry-run", "clean", "stop"])
 def test_it_is_planned_around(caller: Caller, command: str, variable: str) -> None:
     profile = ["--profile", caller.command_profile()] if "dry-run" in command else []
     answer = caller(*command.split(), *profile, env={**caller.environ, variable: UNREACHABLE})
