@@ -105,7 +105,12 @@ def checked(wish: Wish, at: Here) -> Planned:
     if wish.facts_file is not None:
         return made
     wanted = starting.wanted(made.plan, made.asked.profile, wish.instance)
-    return _asked_again(made, at, instances.conflicts(at.places.locks, wanted) if not wish.replace else ())
+    held = instances.conflicts(at.places.locks, wanted)
+    if wish.replace and any(finding.code == "instance-running" for finding in held):
+        # What that one holds will be free by then.
+        found = (*_whatever_is_held(made), *leftovers.at_start(at.places))
+        return replace(made, plan=with_findings(made.plan, found))
+    return _asked_again(made, at, held)
 
 
 def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = True) -> int:
@@ -153,10 +158,14 @@ def _last_moment(made: Planned) -> tuple[Finding, ...]:
     return last_moment(Moment(plan=made.plan, profile=made.asked.profile, facts=made.facts))
 
 
+def _whatever_is_held(made: Planned) -> tuple[Finding, ...]:
+    """What is found in the last moment, but for what somebody else holds now."""
+    return tuple(finding for finding in _last_moment(made) if finding.exit_code != TRY_AGAIN)
+
+
 def _could_start(made: Planned) -> bool:
     """True if nothing hinders it but what somebody else holds now."""
-    errors = (finding for finding in _last_moment(made) if finding.severity is Severity.ERROR)
-    return all(finding.exit_code == TRY_AGAIN for finding in errors)
+    return all(finding.severity is not Severity.ERROR for finding in _whatever_is_held(made))
 
 
 def _carried_out(made: Planned, run: runs.Run, host: str, at: Here, screen: Screen, *, verify: bool) -> int:
