@@ -21,6 +21,8 @@ from tests.hostiles import processes as announced
 from tests.launching import Launch
 from tests.orphans import gpulaunch, kill_with_guard, launching, orphaned, places_of, run_id
 
+pytestmark = pytest.mark.xdist_group("clean")  # which looks at everybody, and ends what it can prove
+
 DEAF = ("--worker", "--worker-ignores-term", "--double-fork")
 
 
