@@ -12,10 +12,16 @@ _VARIABLES = ("VLLM_API_KEY", "LLAMA_API_KEY")  # vllm/envs.py; llama.cpp common
 
 
 def api_key(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
-    """The first one that it accepts; None where it accepts everybody, or where that cannot be told."""
+    """One that it accepts; None where it accepts everybody, or where that cannot be told.
+
+    Of an option that is given twice (in the profile and after --) the last counts: for argparse it replaces the first,
+    llama.cpp takes both.
+    """
+    given = None
     for position, token in enumerate(argv):
         name, equals, value = token.partition("=")
         if name == _OPTION:
             given = value if equals else argv[position + 1] if position + 1 < len(argv) else ""
-            return given.split(",")[0] or None  # llama.cpp takes several, with commas
+    if given is not None:
+        return given.split(",")[0] or None  # llama.cpp takes several, with commas
     return next((env[name] for name in _VARIABLES if env.get(name)), None)

@@ -104,6 +104,7 @@ def test_an_answer_without_counters_is_no_sample() -> None:
         (["serve"], {"LLAMA_API_KEY": "l"}, "l"),
         (["serve", "--api-key"], {}, None),
         (["serve"], {"VLLM_API_KEY": ""}, None),
+        (["serve", "--api-key", "of-the-profile", "--api-key=after--"], {}, "after--"),
     ],
 )
 def test_the_servers_key_is_found_where_the_server_finds_it(argv: list[str], env: dict[str, str], key: str) -> None:
