@@ -122,10 +122,12 @@ def look(machine: Machine) -> tuple[Leftover, ...]:
 
 
 def at_start(places: Places) -> Iterator[Finding]:
-    """A warning for each proven process and segment, found in milliseconds. The rest `clean` tells."""
+    """A warning for each proven process and segment of the runs that are recorded here, found in milliseconds. The rest
+    `clean` tells, also what other users and containers left.
+    """
     machine = Machine(places, thorough=False)
     for entry in (*_processes(machine), *_segments(machine)):
-        if entry.ours:
+        if entry.ours and machine.state(entry.run_id or "") == "over":
             what = f"{str(entry)[:1].upper()}{str(entry)[1:]}"
             sentence = f"{what} is left of an earlier run: {entry.how}."
             yield findings.warning("leftover", sentence, fix="gpulaunch clean")
@@ -293,7 +295,7 @@ def guards() -> Iterator[tuple[str, Process]]:
 def _cgroups(machine: Machine) -> Iterator[Leftover]:
     """Those that a supervisor made for a run that is over."""
     for root in machine.cgroups:
-        for folder in sorted(root.glob("**/gpulaunch-*")) if (root / "cgroup.procs").exists() else ():
+        for folder in _made_cgroups(root) if (root / "cgroup.procs").exists() else ():
             run_id = folder.name.removeprefix("gpulaunch-")
             if not folder.is_dir() or machine.state(run_id) == "running":
                 continue
@@ -302,6 +304,13 @@ def _cgroups(machine: Machine) -> Iterator[Leftover]:
             what = f"{count} processes" if count else "empty"
             how = f"made for run {run_id}, " + ("which is over" if over else "of which there is no record here")
             yield Leftover("cgroup", str(folder), run_id, what, how, over)
+
+
+def _made_cgroups(root: Path) -> list[Path]:
+    """By their name. os.walk passes over what vanishes meanwhile, a glob raises."""
+    return sorted(
+        Path(above, name) for above, names, _ in os.walk(root) for name in names if name.startswith("gpulaunch-")
+    )
 
 
 def _locks(machine: Machine) -> Iterator[Leftover]:
