@@ -39,4 +39,4 @@ def engine(corral: Corral, cache: Path, tmp_path: Path) -> Engine:
     """A launch that has not been started."""
     missing = [part for part in ("venv", "tiny") if not (LAB / f"{part}.made").exists()]
     assert not missing, f"{', '.join(missing)} is not in {LAB}: python3 ci/install_vllm.py"
-    return Engine(corral, tmp_path, lab=LAB, cache=cache)
+    return Engine(corral, tmp_path, target={"venv": str(LAB / "venv")}, tiny=str(LAB / "tiny"), cache=cache)

@@ -24,6 +24,7 @@ ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCA
 ARGS: dict[str, dict[str, Any]] = {
     "vllm": {"served-model-name": "tiny", "max-model-len": 256, "enforce-eager": True},
     "transformers": {"device": "cpu"},
+    "llamacpp": {"ctx-size": 512, "threads": 1},
 }
 PATIENCE = 240.0  # seconds for a start: vLLM takes 30 s of two idle cores, and others may work on them
 BEYOND_GRACE = 5.0  # seconds after the grace in which everything must be over
@@ -36,7 +37,8 @@ class Engine(Launch):
     """One launch of a real engine."""
 
     grace: str = "20s"
-    lab: Path = field(kw_only=True)
+    target: Mapping[str, str] = field(kw_only=True)
+    tiny: str = field(kw_only=True)  # the model that it serves when none is named
     cache: Path = field(kw_only=True)  # shared by the launches of a session: vLLM keeps there what it knows of a model
     called: str = ""  # the model, in requests
 
@@ -55,13 +57,13 @@ class Engine(Launch):
         **keys: Any,
     ) -> Engine:
         """Starts gpulaunch; `flags` follow its --, `keys` are those of the profile."""
-        path = model or str(self.lab / "tiny")
+        path = model or self.tiny
         self.called = ARGS[engine].get("served-model-name", path)
         tree = {
             "schema": 1,
             "name": self.name,
             "engine": engine,
-            "target": {"venv": str(self.lab / "venv")},
+            "target": dict(self.target),
             "model": path,
             "args": {"host": "127.0.0.1", "port": self.port, **ARGS[engine], **(args or {})},
             "env": {"set": ENVIRONMENT},

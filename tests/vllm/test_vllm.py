@@ -31,6 +31,7 @@ def test_it_serves_and_sigterm_ends_it_with_0_and_no_secret_was_written(engine: 
     assert engine.ended() == 0
     assert engine.outcome["ready"] and engine.outcome["requested"]
     assert b"Starting vLLM server" in engine.log and b"Application shutdown complete" in engine.log
+    assert b"\x1b" not in engine.log
     for name, text in engine.written().items():
         assert API_KEY not in text and HUB_TOKEN not in text, name
 
