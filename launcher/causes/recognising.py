@@ -143,12 +143,6 @@ class Recogniser:
             return kind
         return Kind.HINT if self._exception is None and self._open is None else Kind.WRAPPER
 
-    def _weight(self, kind: Kind) -> Kind:
-        """An end without a word is a cause by itself, unless an exception was told before: then it only followed."""
-        if kind is not Kind.DEATH:
-            return kind
-        return Kind.HINT if self._exception is None and self._open is None else Kind.WRAPPER
-
     # ----------------------------------------------------------------------------------------------------------------
     # The first traceback
 
