@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 from launcher import leftovers
 from launcher.paths import Places, places
 from launcher.supervise import processes
+from launcher.supervise.processes import Process
 from tests.helpers import eventually
 from tests.hostiles import processes as announced
 from tests.launching import Launch
@@ -27,6 +30,14 @@ def launching(folder: Path) -> Iterator[Launch]:
         made = Launch(corral, folder)
         yield made
     made.remove_locks()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One at a time, over all processes that run tests: what one leaves behind another one's `clean` would end."""
+    with Path(tempfile.gettempdir(), f"gpulaunch-tests-{os.getuid()}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def places_of(launch: Launch) -> Places:
@@ -47,13 +58,18 @@ def orphaned(launch: Launch, *flags: Any, **keys: Any) -> list[int]:
     return [int(str(entry["pid"])) for entry in announced(pids)]
 
 
+def guards_of(launch: Launch) -> list[Process]:
+    """The guard of the latest run, by its command line."""
+    return [process for of_run, process in leftovers.guards() if of_run == run_id(launch)]
+
+
 def kill_with_guard(launch: Launch) -> None:
     """Stopped first: a gpulaunch that lives would start another guard."""
     assert launch.process is not None
     stopped = launch.process.pid
     launch.signal(signal.SIGSTOP)
     eventually(lambda: (found := processes.status(stopped)) is not None and found.state == "T")
-    ours = [process for of_run, process in leftovers.guards() if of_run == run_id(launch)]
+    ours = guards_of(launch)
     assert ours, "it has a guard"
     for process in ours:
         processes.send(process, signal.SIGKILL)

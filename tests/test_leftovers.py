@@ -13,13 +13,13 @@ import pytest
 
 from launcher import leftovers
 from launcher.leftovers import Leftover, Machine
-from launcher.supervise import segments
+from launcher.supervise import processes, segments
 from launcher.supervise.segments import Segment
 from tests.helpers import eventually
 from tests.hostiles import hostile
 from tests.hostiles import processes as announced
 from tests.launching import Launch
-from tests.orphans import gpulaunch, kill_with_guard, launching, orphaned, places_of, run_id
+from tests.orphans import alone, gpulaunch, guards_of, kill_with_guard, launching, orphaned, places_of, run_id
 
 pytestmark = pytest.mark.xdist_group("clean")  # which looks at everybody, and ends what it can prove
 
@@ -28,7 +28,7 @@ DEAF = ("--worker", "--worker-ignores-term", "--double-fork")
 
 @pytest.fixture
 def launch(tmp_path: Path) -> Iterator[Launch]:
-    with launching(tmp_path) as made:
+    with alone(), launching(tmp_path) as made:
         yield made
 
 
@@ -167,8 +167,11 @@ def test_a_guard_that_is_still_at_work_is_waited_for(launch: Launch) -> None:
     """vllm-project/vllm#9737: a unit restarts faster than what was left is gone; the holder is ours, and will end."""
     launch.grace = "0.5s"
     launch.start("--ignore-term").until_ready()
+    (guard,) = guards_of(launch)
+    processes.send(guard, signal.SIGSTOP)  # a machine so busy that it does not get its turn
     launch.signal(signal.SIGKILL).wait()
     launch.run(launch.command(), launch.environ).until("waiting until the guard of an earlier run")
+    processes.send(guard, signal.SIGCONT)
     assert launch.until_ready().signal(signal.SIGTERM).wait() == 0
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.launching import Launch
-from tests.orphans import gpulaunch, launching, orphaned, places_of, run_id
+from tests.orphans import alone, gpulaunch, launching, orphaned, places_of, run_id
 
 
 @pytest.fixture
 def launch(tmp_path: Path) -> Iterator[Launch]:
-    with launching(tmp_path) as made:
+    with alone(), launching(tmp_path) as made:
         yield made
 
 
