@@ -12,6 +12,9 @@ from tests.launching import Launch
 from tests.orphans import alone, gpulaunch, launching, orphaned, places_of, run_id
 
 
+pytestmark = pytest.mark.xdist_group("leftovers")  # they wait for each other, see `alone`
+
+
 @pytest.fixture
 def launch(tmp_path: Path) -> Iterator[Launch]:
     with alone(), launching(tmp_path) as made:
