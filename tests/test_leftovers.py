@@ -23,7 +23,6 @@ from tests.orphans import alone, gpulaunch, guards_of, kill_with_guard, launchin
 
 pytestmark = pytest.mark.xdist_group("clean")  # which looks at everybody, and ends what it can prove
 
-pytestmark = pytest.mark.xdist_group("leftovers")  # they wait for each other, see `alone`
 DEAF = ("--worker", "--worker-ignores-term", "--double-fork")
 
 

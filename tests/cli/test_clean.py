@@ -11,8 +11,7 @@ import pytest
 from tests.launching import Launch
 from tests.orphans import alone, gpulaunch, launching, orphaned, places_of, run_id
 
-
-pytestmark = pytest.mark.xdist_group("leftovers")  # they wait for each other, see `alone`
+pytestmark = pytest.mark.xdist_group("clean")  # which looks at everybody, and ends what it can prove
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.hostiles import processes as announced
 from tests.launching import Launch
 from tests.orphans import alone, gpulaunch, kill_with_guard, launching, run_id
 
-pytestmark = pytest.mark.xdist_group("leftovers")  # they wait for each other, see `alone`
+pytestmark = pytest.mark.xdist_group("clean")  # which looks at everybody, and ends what it can prove
 WORKERS = ("--worker", "--worker-ignores-term", "--double-fork")
 
 
