@@ -1,4 +1,4 @@
-"""How tests start the hostile server, `launcher/selftest/engine.py`, and hear that it has started."""
+"""How tests start the hostile server, `launcher/selftest/engine`, and hear that it has started."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from launcher.selftest import engine
 from tests.helpers import eventually
 
-PROGRAM = Path(engine.__file__)
+PROGRAM = engine.PROGRAM
 
 
 def hostile(*flags: str | os.PathLike[str] | int | float) -> list[str]:

@@ -116,7 +116,7 @@ class Trial:
             time.sleep(_PAUSE)
 
     def _profile(self, flags: Sequence[str], keys: dict[str, Any]) -> dict[str, Any]:
-        program = [sys.executable, "-I", "-S", engine.__file__]
+        program = [sys.executable, "-I", "-S", str(engine.PROGRAM)]
         told = ["--port", str(self.port), "--pid-file", str(self.folder / "pids")]
         return {
             "schema": 1,

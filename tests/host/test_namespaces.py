@@ -218,7 +218,7 @@ def test_the_guard_alone_outlives_the_signals_of_a_whole_group(corral: FencedCor
 def guards(corral: FencedCorral, running: Launch) -> list[Process]:
     """Children of gpulaunch that are not the server."""
     everybody = corral.survivors()
-    leader = next(process.pid for process in everybody if str(process.cmdline).count("engine.py"))
+    leader = next(process.pid for process in everybody if str(process.cmdline).count("selftest/engine"))
     return [process for process in everybody if process.parent == running.process.pid and process.pid != leader]
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from launcher.selftest.engine import LIFETIME, take_title
+from launcher.selftest.engine import LIFETIME
+from launcher.selftest.engine.workers import take_title
 
 
 def main(out: Path) -> None:

@@ -36,7 +36,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from launcher.selftest.engine import text
+from launcher.selftest.engine.streams import text
 from tests.helpers import eventually, free_port
 from tests.hostiles import processes
 from tests.launching import Launch
