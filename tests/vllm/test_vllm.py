@@ -92,9 +92,9 @@ def test_r091_a_worker_that_stands_still_is_found_though_health_stays_200(engine
 
     It must stand still in the middle of a request: vLLM counts what runs when a step is done (0.32.0).
     """
-    engine.serve("vllm", live={"stall": "5s"}).served()
+    engine.serve("vllm", live={"stall": "10s"}).served()
     started = engine.complete()["created"]
-    eventually(lambda: engine.complete()["created"] - started > 6, within=30, what="it is not taken for stuck")
+    eventually(lambda: engine.complete()["created"] - started > 11, within=60, what="it is not taken for stuck")
     client = engine.asks_in_the_background()
     eventually(engine.has_a_request, within=60)
     os.kill(engine.part(WORKER).pid, signal.SIGSTOP)
