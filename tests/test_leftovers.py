@@ -234,6 +234,21 @@ def test_a_strangers_segment_of_a_usual_name_is_told_and_kept(launch: Launch, se
     assert segment.read_bytes() == b"whose?"
 
 
+def test_what_was_there_before_the_run_is_not_the_runs(launch: Launch, segment: Path) -> None:
+    """Somebody may keep a store there, and the server only uses it."""
+    store = segment.with_name(f"{segment.name}-store")
+    store.write_bytes(b"kept")
+    try:
+        launch.start("--leave-shm", store.name, "--leave-shm", segment.name).until_ready()
+        eventually(lambda: recorded(launch), what="the run writes down what its processes map")
+        launch.signal(signal.SIGTERM).wait()
+        assert [entry.name for entry in found(launch) if entry.kind == "segment"] == [str(segment)]
+        assert gpulaunch(launch, "clean").returncode == 0
+        assert store.exists()
+    finally:
+        store.unlink()
+
+
 def test_what_a_process_maps_is_seen_among_what_is_there(segment: Path) -> None:
     segment.write_bytes(bytes(mmap.PAGESIZE))
     with segment.open("r+b") as file, mmap.mmap(file.fileno(), mmap.PAGESIZE):
