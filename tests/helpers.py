@@ -10,7 +10,7 @@ from typing import TypeVar
 _Value = TypeVar("_Value")
 
 
-def eventually(look: Callable[[], _Value], *, within: float = 10.0, what: str = "") -> _Value:
+def eventually(look: Callable[[], _Value], *, within: float = 30.0, what: str = "") -> _Value:
     """The first true value that `look` returns within so many seconds; else the test fails and says what it saw."""
     deadline = time.monotonic() + within
     while True:

@@ -132,7 +132,7 @@ class Launch:
             )
         return self
 
-    def until(self, words: str, within: float = 20.0) -> Launch:
+    def until(self, words: str, within: float = 60.0) -> Launch:
         """Waits until gpulaunch says something; one that has ended says nothing more."""
         assert self.process is not None
         process = self.process
