@@ -160,7 +160,7 @@ class Launch:
         self.process.send_signal(number)
         return self
 
-    def wait(self, within: float = 30.0) -> int:
+    def wait(self, within: float = 60.0) -> int:
         """The exit code of gpulaunch; 128+n for a signal, as a shell would say."""
         assert self.process is not None
         code = self.process.wait(within)
