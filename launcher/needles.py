@@ -18,7 +18,9 @@ class Needles(Generic[AnyStr]):
     """Texts to be searched for, all of bytes or all of characters."""
 
     def __init__(self, texts: Iterable[AnyStr]) -> None:
-        self._needles = tuple((text, _rarest_first(text)) for text in texts)
+        self._needles: tuple[tuple[AnyStr, tuple[AnyStr, ...]], ...] = tuple(
+            (text, _rarest_first(text)) for text in texts
+        )
 
     def occurring(self, data: AnyStr) -> tuple[AnyStr, ...]:
         """Those of the texts that occur in the data, in the order in which they were given."""

@@ -17,7 +17,7 @@ from launcher.capture.repeats import Repeats
 from launcher.capture.shapes import mask_shapes
 
 _LARGE = 32 << 10  # bytes of a chunk in which repetitions are looked for here and there: a long one is found
-_STRIDE = 4 << 10  # bytes between those looks
+_STRIDE = 16 << 10  # bytes between those looks
 
 
 class Lines:

@@ -80,7 +80,10 @@ class Masker:
         before, self._shown = self._shown, b""
         if before:
             data = self._without_rest(before, data)
-        if self._pattern is not None and self._needles.occurring(data):
+        occurring = self._needles.occurring(data)
+        if len(occurring) == 1:  # ten times faster than a pattern
+            data = data.replace(occurring[0], _MASK)
+        elif occurring and self._pattern is not None:
             data = self._pattern.sub(_MASK, data)
         if self._coloured is not None and b"\x1b" in data:
             data = self._coloured.sub(_MASK, data)
