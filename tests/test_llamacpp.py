@@ -70,4 +70,5 @@ def test_a_model_that_is_none_is_the_cause_and_no_restart_is_tried(engine: Engin
     assert engine.wait(60) == 1
     engine.nothing_is_left()
     outcome = engine.outcome
-    assert outcome["failure"] == "model" and outcome["attempts"] == 1, outcome
+    assert f"{broken} is no GGUF file" in outcome["cause"]
+    assert outcome["failure"] == "model" and outcome["attempts"] == 1
