@@ -93,6 +93,37 @@ def test_the_kernel_lets_go_of_what_a_killed_launcher_held(tmp_path: Path) -> No
             assert made.findings == ()
 
 
+def test_a_sweep_removes_what_the_dead_left_and_nothing_else(tmp_path: Path) -> None:
+    with holder(tmp_path) as first, claim(str(tmp_path), mine(), [OTHER_GPU]) as made:
+        assert instances.stale(str(tmp_path)) == ()
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        dead = {resource.file(tmp_path) for resource in (NAME, GPU, PORT)}
+        assert {path for path, _ in instances.stale(str(tmp_path))} == dead
+        instances.sweep(str(tmp_path), spared=["ab12cd34"])
+        assert all(path.exists() for path in dead), "somebody is still ending that run"
+        instances.sweep(str(tmp_path))
+        assert list(tmp_path.iterdir()) == [OTHER_GPU.file(tmp_path)]
+        assert made.findings == ()
+        assert conflicts(str(tmp_path), [OTHER_GPU]), "the living one still has its lock"
+
+
+def test_a_lock_that_a_child_of_the_dead_still_has_is_not_swept(tmp_path: Path) -> None:
+    """What a server that gpulaunch became has left behind."""
+    child = "made.keep_through_exec(); print(subprocess.Popen(['sleep', '60'], close_fds=False).pid, file=sys.stderr)"
+    with holder(tmp_path, child) as first:
+        (pid,) = Path(f"/proc/{first.pid}/task/{first.pid}/children").read_text().split()
+        try:
+            first.send_signal(signal.SIGKILL)
+            first.wait()
+            instances.sweep(str(tmp_path))
+            assert NAME.file(tmp_path).exists()
+            (found,) = claim(str(tmp_path), mine(), [NAME]).findings
+            assert "which has ended; a process that it left behind has the lock" in found.message
+        finally:
+            os.kill(int(pid), signal.SIGKILL)
+
+
 def test_its_children_do_not_inherit_it(tmp_path: Path) -> None:
     with holder(tmp_path, "subprocess.Popen(['sleep', '60'], start_new_session=True)") as first:
         (child,) = Path(f"/proc/{first.pid}/task/{first.pid}/children").read_text().split()
