@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from launcher.secrets import MASK, is_secret_name, mask_urls
 from launcher.supervise import run_mark
 from launcher.supervise.processes import command_line
 
 LONGEST = 120  # characters
+_NAMED = 5  # processes that are named one by one
 
 
 def command_of(pid: int) -> str:
     """A process's command; empty if it is gone."""
     return shown(command_line(pid))
+
+
+def several(pids: Sequence[int]) -> str:
+    """The first few by pid and command, the others by their number."""
+    names = ", ".join(f"{pid} ({command_of(pid)})" for pid in pids[:_NAMED])
+    return f"{names} and {len(pids) - _NAMED} more" if len(pids) > _NAMED else names
 
 
 def holder(pid: int) -> str:

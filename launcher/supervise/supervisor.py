@@ -34,7 +34,7 @@ from launcher.supervise.family import Family, become_subreaper
 from launcher.supervise.gpu_memory import memory_is_back, not_back
 from launcher.supervise.guarding import Guard
 from launcher.supervise.lifecycle import Action, Event, State, Times, begin, step
-from launcher.supervise.naming import command_of
+from launcher.supervise.naming import command_of, several
 from launcher.supervise.notify import Notifier
 from launcher.supervise.outcomes import Ending
 from launcher.supervise.posts import Posts
@@ -51,7 +51,6 @@ _SELDOM = 5.0  # the same where nothing changes any more: engines have hundreds 
 _EMPTYING = 0.05  # seconds between looks while the tree is being emptied
 _MORE_TIME = 30.0  # seconds that systemd is asked for while the server loads
 _DRAIN_PATIENCE = 5.0  # seconds for the pipes to end once no process is left
-_NAMED = 5  # processes that are named one by one
 
 
 class Supervisor:
@@ -287,10 +286,8 @@ class Supervisor:
         left = self._family.left()
         new = [process for process in left if process not in self._swept and process != self._attempt.leader]
         if new:
-            names = ", ".join(f"{process.pid} ({command_of(process.pid)})" for process in new[:_NAMED])
-            names += f" and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
             self._run.event("sweep", signal=number.name, processes=[process.pid for process in new])
-            self._say(f"left behind by the server: {len(new)} processes: {names}")
+            self._say(f"left behind by the server: {len(new)} processes: {several([one.pid for one in new])}")
             self._swept.update(new)
         for process in left:
             processes.send(process, number)
