@@ -279,13 +279,13 @@ def guarded() -> frozenset[str]:
 
 
 def guards() -> Iterator[tuple[str, Process]]:
-    """Every guard, with its run."""
+    """Every guard, with its run: the second word after its program, see `supervise.guarding`."""
     for pid in processes.everybody():
         words = processes.command_line(pid)
-        if len(words) > 2 and any(_GUARD in word for word in words):
-            process = processes.identify(pid)
-            if process is not None:
-                yield words[-2], process
+        program = next((position for position, word in enumerate(words) if _GUARD in word), len(words))
+        process = processes.identify(pid) if len(words) > program + 2 else None
+        if process is not None:
+            yield words[program + 2], process
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import pytest
 from launcher import leftovers
 from launcher.leftovers import Leftover, Machine
 from launcher.supervise import processes, segments
+from launcher.supervise.guarding import Guard
 from launcher.supervise.segments import Segment
 from tests.helpers import eventually
 from tests.hostiles import hostile
@@ -123,6 +124,16 @@ def test_a_mark_in_the_environment_alone_proves_nothing(launch: Launch) -> None:
     assert done.returncode == 0
     assert f"not touched: process {somebody.pid}" in done.stderr
     assert left(launch) == [somebody.pid]
+
+
+@pytest.mark.parametrize("cgroup", ["/sys/fs/cgroup/none", None], ids=["cgroup", "none"])
+def test_a_guard_is_known_by_its_command_line(cgroup: str | None) -> None:
+    """The last word of one without a cgroup is empty, and /proc shows nothing of it."""
+    guard = Guard("0badbeef", cgroup)
+    assert guard.pid is not None
+    ours = (guard.pid, "0badbeef")
+    eventually(lambda: ours in [(process.pid, of_run) for of_run, process in leftovers.guards()])
+    guard.farewell()
 
 
 @pytest.mark.parametrize("world", [["another boot", ""], None], ids=["another boot", "none told"])

@@ -83,11 +83,12 @@ def test_gpus_that_appear_in_time_are_waited_for(launch: Launch, gpus: Nvml) -> 
 
 
 def test_two_launches_that_want_one_gpu_do_not_get_it_both(launch: Launch, gpus: Nvml) -> None:
-    launch.start(environ=gpus.environ, gpus={"count": 1}).until_ready()
+    environ = {**gpus.environ, "XDG_RUNTIME_DIR": str(launch.folder)}  # one folder for the locks of one user
+    launch.start(environ=environ, gpus={"count": 1}).until_ready()
     assert launch.process is not None
     other = Launch(launch.corral, launch.folder / "other", name="other")
     other.folder.mkdir(mode=0o700)
-    assert other.start(environ=gpus.environ, gpus={"count": 1}).wait() == 75
+    assert other.start(environ=environ, gpus={"count": 1}).wait() == 75
     assert "gpu-claimed" in other.errors
     assert f"process {launch.process.pid} " in other.errors
     launch.signal(15)
