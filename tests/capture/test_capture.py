@@ -144,6 +144,22 @@ def test_a_prompt_that_looks_like_a_secret_appears_though_the_other_stream_speak
         os.close(end)
 
 
+@pytest.mark.parametrize(("terminal", "seen"), [("pipe", b"False False"), ("pty", b"True True")])
+def test_the_server_has_a_terminal_only_where_the_profile_says_so(launch: Launch, terminal: str, seen: bytes) -> None:
+    script = "import os; print(os.isatty(1), os.isatty(2))"
+    launch.start(command=[sys.executable, "-c", script], ready=False, log={"terminal": terminal})
+    launch.wait()
+    assert launch.output == seen + b"\n"
+    assert launch.log == seen + b"\n"
+
+
+def test_a_profile_may_want_its_log_as_json(launch: Launch) -> None:
+    launch.start("--say", "(Worker_TP1 pid=7) hello", "--exit", 3, ready=False, log={"format": "json"})
+    assert launch.wait() == 3
+    (line,) = map(json.loads, (launch.run_folder / "server.log").read_text().splitlines())
+    assert (line["stream"], line["rank"], line["line"]) == ("out", "TP1", "(Worker_TP1 pid=7) hello")
+
+
 def test_folders_and_files_of_a_run_are_private_whatever_the_umask(launch: Launch) -> None:
     before = os.umask(0)
     try:
