@@ -13,9 +13,9 @@ _NAMES = 10.0  # seconds for the list of models
 _PROMPT = "1"
 
 
-def one_token(address: str, key: str | None, *, timeout: float) -> str:
-    """Empty after a token came; else what came instead. `timeout` is in seconds."""
-    body = json.dumps({"model": _model(address, key), "prompt": _PROMPT, "max_tokens": 1, "temperature": 0})
+def one_token(address: str, key: str | None, *, timeout: float, model: str | None = None) -> str:
+    """Empty after a token came; else what came instead. `timeout` is in seconds; `model` None: it is asked for one."""
+    body = json.dumps({"model": model or _model(address, key), "prompt": _PROMPT, "max_tokens": 1, "temperature": 0})
     answer = ask(f"{address}/v1/completions", timeout=timeout, key=key, body=body)
     if answer is None:
         return "no answer"

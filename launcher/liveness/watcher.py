@@ -31,6 +31,7 @@ class Watched:
     key: str | None
     stall: float
     generate: bool
+    model: str | None = None
 
 
 class Watcher:
@@ -71,7 +72,8 @@ class Watcher:
 
     def _token(self) -> str:
         """Why it hangs, if an idle server gives no token in time. An error is an answer, and no hang."""
-        problem = one_token(self._watched.address, self._watched.key, timeout=self._watched.stall)
+        watched = self._watched
+        problem = one_token(watched.address, watched.key, timeout=watched.stall, model=watched.model)
         return f"idle, it gave no token within {self._watched.stall:g} s" if problem == "no answer" else ""
 
     def _no_counters(self, answer: Answer | None) -> str:

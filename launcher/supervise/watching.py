@@ -12,6 +12,7 @@ from launcher.liveness.api_key import api_key
 from launcher.liveness.generate import one_token
 from launcher.liveness.http import origin
 from launcher.liveness.loading import Loading
+from launcher.liveness.served_model import served_model
 from launcher.liveness.watcher import Watched, Watcher
 from launcher.model import Liveness, Plan, Readiness
 from launcher.supervise import port
@@ -41,7 +42,9 @@ class Watching:
             lambda: answered(""),
             self._answers_itself,
             key=key,
-            token=partial(one_token, origin(ready.url), key, timeout=_TOKEN) if ready.generate else None,
+            token=partial(one_token, origin(ready.url), key, timeout=_TOKEN, model=self._model())
+            if ready.generate
+            else None,
             say=self._say,
         )
         probe.start()
@@ -52,11 +55,14 @@ class Watching:
 
     def while_ready(self, live: Liveness, attempt: Attempt, poster: Poster) -> None:
         """Looks whether it still works."""
-        watched = Watched(self._plan.engine, live.url, self._key(), live.stall, live.generate)
+        watched = Watched(self._plan.engine, live.url, self._key(), live.stall, live.generate, self._model())
         attempt.until_over.append(Watcher(watched, poster(Event.STUCK), self._say).stop)
 
     def _key(self) -> str | None:
         return api_key(self._plan.argv, self._plan.env)
+
+    def _model(self) -> str | None:
+        return served_model(self._plan.engine, self._plan.argv)
 
     def _answers_itself(self) -> bool:
         """False if somebody else is known to listen at the port: two that were started at once saw it free, both.

@@ -14,6 +14,7 @@ from launcher.liveness.judge import Pulse, Sample, feel
 from launcher.liveness.loading import Work, moved
 from launcher.liveness.metrics import METRICS
 from launcher.liveness.prometheus import sums
+from launcher.liveness.served_model import served_model
 from launcher.liveness.watcher import read
 
 STALL = 300.0
@@ -109,6 +110,20 @@ def test_an_answer_without_counters_is_no_sample() -> None:
 )
 def test_the_servers_key_is_found_where_the_server_finds_it(argv: list[str], env: dict[str, str], key: str) -> None:
     assert api_key(argv, env) == key
+
+
+@pytest.mark.parametrize(
+    ("engine", "argv", "model"),
+    [
+        ("transformers", ["python", "-m", "transformers.cli.transformers", "serve", "./tiny", "--port", "1"], "./tiny"),
+        ("transformers", ["python", "-m", "transformers.cli.transformers", "serve", "--port", "1"], None),
+        ("vllm", ["python", "-m", "vllm.entrypoints.cli.main", "serve", "./tiny"], None),  # it may have another name
+    ],
+)
+def test_a_server_that_lists_a_cache_is_asked_for_what_it_serves(
+    engine: str, argv: list[str], model: str | None
+) -> None:
+    assert served_model(engine, argv) == model
 
 
 @pytest.mark.parametrize(
