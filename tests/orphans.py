@@ -25,11 +25,13 @@ from tests.survivors import Corral
 
 @contextmanager
 def launching(folder: Path) -> Iterator[Launch]:
-    """A launch that has not been started; all of it is ended and its locks are removed."""
+    """A launch that has not been started; all of it is ended; its locks and cgroups are removed."""
     with Corral() as corral:
         made = Launch(corral, folder)
         yield made
     made.remove_locks()
+    machine = leftovers.Machine(places_of(made))
+    leftovers.clean(machine, [entry for entry in leftovers.look(machine) if entry.kind == "cgroup"])
 
 
 @contextmanager

@@ -75,8 +75,10 @@ def test_what_a_killed_launcher_and_a_killed_guard_left_is_found_and_ended(launc
 def test_a_worker_that_wiped_its_name_and_its_environment_is_found_by_its_limit(launch: Launch) -> None:
     server = orphaned(launch, "--worker", "--worker-setproctitle")
     assert pids(found(launch)) == sorted(server)
-    (launch.run_folder / "processes.json").unlink()  # nobody wrote down its pid
+    record, aside = launch.run_folder / "processes.json", launch.folder / "aside"
+    record.rename(aside)  # nobody wrote down its pid
     entries = leftovers.look(Machine(places_of(launch)))
+    aside.rename(record)
     assert sorted(server) == pids(tuple(entry for entry in entries if entry.run_id == run_id(launch)))
 
 
