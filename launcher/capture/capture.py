@@ -1,7 +1,7 @@
 """Brings the server's output to the run's log and to our own streams, and never makes the server wait.
 
 A thread reads both pipes; a slow or dead terminal has a thread and a bounded buffer of its own, and loses output with
-a word about it; the log goes on. A full disk is said once, and the pipes are drained all the same: a server that waits
+a word about it; the log goes on, in another thread with another buffer. A full disk is said once, and the pipes are drained all the same: a server that waits
 for its own output is a dead server (a supervisor must not be the cause).
 """
 
@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from launcher.capture.lines import Lines
+from launcher.capture.log_thread import LogThread
 from launcher.capture.masker import Masker
 from launcher.capture.records import Stream
-from launcher.capture.run_log import RunLog
 from launcher.capture.terminal import Say, Terminal
 
 _READ = 1 << 18  # bytes at most in one read: what the processor's cache holds
@@ -54,7 +54,7 @@ class Capture:
     def __init__(
         self,
         terminals: dict[int, Terminal],
-        log: RunLog | None,
+        log: LogThread | None,
         secrets: Iterable[str],
         say: Say,
         on_lines: Callable[[bytes], None] | None = None,

@@ -17,11 +17,18 @@ Stream = Literal["out", "err", "gpulaunch"]
 
 def stamped(block: bytes, stream: Stream, at: float, form: Literal["text", "json"]) -> bytes:
     """A block of whole lines, each with its mark. `at` in seconds since the epoch, shown in UTC with milliseconds."""
+    return b"".join(stamped_parts(block, stream, at, form))
+
+
+def stamped_parts(block: bytes, stream: Stream, at: float, form: Literal["text", "json"]) -> tuple[bytes, ...]:
+    """The same in parts that follow each other: putting them together would copy a large block once more."""
+    if not block:
+        return ()
     time = datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.") + f"{int(at * 1000) % 1000:03d}Z"
     if form == "json":
-        return b"".join(_json(line, stream, time) for line in block.split(b"\n")[:-1])
+        return (b"".join(_json(line, stream, time) for line in block.split(b"\n")[:-1]),)
     mark = f"{time} {stream} ".encode()
-    return mark + block.replace(b"\n", b"\n" + mark)[: -len(mark)] if block else b""
+    return mark, block[:-1].replace(b"\n", b"\n" + mark), b"\n"
 
 
 def _json(line: bytes, stream: Stream, time: str) -> bytes:

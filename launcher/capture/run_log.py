@@ -12,11 +12,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from launcher.capture.records import Stream, stamped
+from launcher.capture.records import Stream, stamped, stamped_parts
 from launcher.capture.retention import make_room
 from launcher.model import Logging
 from launcher.private_files import open_private
-from launcher.runs import Run
 
 Say = Callable[[str], None]
 
@@ -40,12 +39,22 @@ class RunLog:
 
     def put(self, block: bytes, stream: Stream, at: float) -> None:
         """Whole lines of a stream; `at` in seconds since the epoch."""
-        if block:
-            self._write(stamped(block, stream, at, self._options.format))
+        if not block:
+            return
+        parts = stamped_parts(block, stream, at, self._options.format)
+        size = sum(map(len, parts))
+        written = self._at_once(parts, size)
+        if written < size:
+            self._write(b"".join(parts), written)
 
     def note(self, sentence: str) -> None:
         """A line of our own."""
         self.put(sentence.encode() + b"\n", "gpulaunch", time.time())
+
+    def lose(self, count: int) -> None:
+        """So many bytes never came here: said at this place, and in the end."""
+        self._lost += count
+        self._lost_here += count
 
     def close(self) -> None:
         """Says what is missing in all."""
@@ -55,8 +64,20 @@ class RunLog:
         if self._lost:
             self._say(f"{self._lost} bytes are missing in the log, which could not be written")
 
-    def _write(self, data: bytes) -> None:
-        rest = memoryview(data)
+    def _at_once(self, parts: tuple[bytes, ...], size: int) -> int:
+        """The bytes that one call wrote, without a copy of them all: the usual case. 0 where there is more to do."""
+        if self._lost_here or (self._options.rotate and self._size + size > self._options.rotate):
+            return 0
+        try:
+            count = os.writev(self._descriptor, parts)
+        except OSError:
+            return 0
+        self._size += count
+        self._whole = count == size
+        return count
+
+    def _write(self, data: bytes, begin: int = 0) -> None:
+        rest = memoryview(data)[begin:]
         while rest:
             # A file holds whole lines, and at least one.
             room = self._options.rotate - self._size
@@ -111,14 +132,6 @@ class RunLog:
         self._descriptor, self._size, self._whole = descriptor, 0, True
         make_room(self._path.parent, self._options, time.time())
         return True
-
-
-def open_run_log(run: Run, options: Logging, say: Say) -> RunLog | None:
-    """The log of a run, or None where nothing can be kept."""
-    try:
-        return RunLog(run.log_path, options, say) if run.log_path else None
-    except OSError:
-        return None
 
 
 def _numbered(path: Path, number: int) -> Path:

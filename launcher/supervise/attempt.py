@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from launcher.capture.capture import Capture
-from launcher.capture.run_log import RunLog
+from launcher.capture.log_thread import LogThread
 from launcher.causes.concluding import Conclusion
 from launcher.model import Finding
 from launcher.supervise.examining import Examination
@@ -28,7 +28,7 @@ class Attempt:
     ended_at: float | None = None
     capture: Capture | None = None
     examination: Examination | None = None
-    log: RunLog | None = None
+    log: LogThread | None = None
     until_ready: list[Callable[[], None]] = field(default_factory=list)  # ends those who wait for it to be ready
     until_over: list[Callable[[], None]] = field(default_factory=list)  # ends those who look at it as long as it is
 

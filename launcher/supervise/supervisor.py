@@ -18,7 +18,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from launcher.capture.capture import Capture
-from launcher.capture.run_log import open_run_log
+from launcher.capture.log_thread import open_log
 from launcher.capture.terminal import Say, Terminal
 from launcher.causes import stack_dump
 from launcher.causes.classes import Failure
@@ -428,7 +428,7 @@ class Supervisor:
             leader.stdout: Terminal(1, "standard output", self._say),
             leader.stderr: Terminal(2, "standard error", self._say),
         }
-        log = self._attempt.log = open_run_log(self._run, self._plan.logging, self._say)
+        log = self._attempt.log = open_log(self._run, self._plan.logging, self._say)
         capture = Capture(terminals, log, self._plan.secrets, self._say, examination.hear)
         capture.start()
         return capture
