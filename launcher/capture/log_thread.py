@@ -15,7 +15,7 @@ from launcher.capture.terminal import Say
 from launcher.model import Logging
 from launcher.runs import Run
 
-BEHIND = 4 << 20  # bytes that wait for the disk
+BEHIND = 2 << 20  # bytes that wait for the disk
 HANGS = 3.0  # seconds without a byte written after which the disk is not waited for
 PATIENCE = 20.0  # the same at the end, when nothing else has to go on
 

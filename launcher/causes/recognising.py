@@ -80,6 +80,11 @@ class Recogniser:
         """The last line of the first traceback: the first exception, not the last wrapper's."""
         return self._exception
 
+    @property
+    def suspicious(self) -> bool:
+        """True while something was said that may yet turn out to be why it ended."""
+        return bool(self._found) or self._exception is not None
+
     def survived(self) -> None:
         """The server is well: what it said so far ended nothing. Said again, it counts again."""
         self._before, self._found = self._found, {}

@@ -13,6 +13,7 @@ from launcher.causes.concluding import Conclusion, End
 from launcher.causes.investigating import Inquiry
 from launcher.model import Plan
 
+SURVIVED = 1800.0  # seconds that a ready server lives on after bad words until they explain nothing any more
 DEAD_FOR = 60.0  # seconds after words that no server survives, until one that is still there is ended
 
 
@@ -27,6 +28,8 @@ class Examination:
         self._spoke_at = 0.0
         self._progress: str | None = None
         self._dead_since: float | None = None
+        self._ready = False
+        self._suspicious_since: float | None = None
         self.conclusion: Conclusion | None = None
 
     def hear(self, block: bytes) -> None:
@@ -44,19 +47,33 @@ class Examination:
 
     def is_ready(self) -> None:
         """It is well: what was said so far ended nothing, and nobody asks for a while."""
-        self._question = None
+        self._question, self._ready = None, True
         self._inquiry.recogniser.survived()
 
     def dead_and_there(self, now: float) -> str:
-        """Why it is to be ended, where it said that it is dead and lives on (vllm-project/vllm#54553); else empty."""
+        """Why it is to be ended, where it said that it is dead and lives on (vllm-project/vllm#54553); else empty.
+
+        Asked all the time while it lives: what it survived, such as a request that failed, is forgotten here.
+        """
         dead = self._inquiry.recogniser.dead
         if dead is None:
             self._dead_since = None
+            self._forget_what_it_survived(now)
             return ""
         self._dead_since = now if self._dead_since is None else self._dead_since
         if now - self._dead_since < DEAD_FOR:
             return ""
         return f"{dead.cause}; it said so {DEAD_FOR:.0f} s ago and did not end"
+
+    def _forget_what_it_survived(self, now: float) -> None:
+        recogniser = self._inquiry.recogniser
+        if not self._ready or not recogniser.suspicious:
+            self._suspicious_since = None
+        elif self._suspicious_since is None:
+            self._suspicious_since = now
+        elif now - self._suspicious_since >= SURVIVED:
+            recogniser.survived()
+            self._suspicious_since = None
 
     def conclude(self, end: End, pids: Collection[int]) -> None:
         """Makes up its mind. `pids` are all that ever were the server's."""

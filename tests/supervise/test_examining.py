@@ -8,7 +8,7 @@ from pathlib import Path
 
 from launcher.causes.concluding import End
 from launcher.model import Readiness
-from launcher.supervise.examining import DEAD_FOR, Examination
+from launcher.supervise.examining import DEAD_FOR, SURVIVED, Examination
 from tests import builders
 
 FATAL = b"[E1203 ProcessGroupNCCL.cpp:685] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=42, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n"  # noqa: E501
@@ -36,6 +36,20 @@ def test_r090_an_ordinary_word_ends_nobody_and_neither_does_one_that_it_survived
     assert seen.dead_and_there(0.0) == ""
     seen.is_ready()
     assert seen.dead_and_there(10 * DEAD_FOR) == ""
+
+
+def test_a_request_that_failed_long_ago_is_not_why_a_ready_server_ends() -> None:
+    """Servers log the traceback of a request that they refuse, and go on for days."""
+    traceback = b'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: bad request\n'
+    causes = []
+    for lives_on in (SURVIVED - 1, SURVIVED):
+        seen = examination()
+        seen.is_ready()
+        seen.hear(traceback)
+        assert seen.dead_and_there(0.0) == seen.dead_and_there(lives_on) == ""
+        seen.conclude(End(wait_status=1 << 8, requested=False, ready=True), set())
+        causes.append(seen.conclusion.cause if seen.conclusion else "")
+    assert "bad request" in causes[0] and "bad request" not in causes[1]
 
 
 def test_a_server_that_only_logs_our_own_questions_makes_no_progress() -> None:
