@@ -1,8 +1,8 @@
 """Brings the server's output to the run's log and to our own streams, and never makes the server wait.
 
-A thread reads both pipes; a slow or dead terminal has a thread and a bounded buffer of its own, and loses output with
-a word about it; the log goes on, in another thread with another buffer. A full disk is said once, and the pipes are drained all the same: a server that waits
-for its own output is a dead server (a supervisor must not be the cause).
+A thread reads both pipes; a slow or dead terminal has a thread and a bounded buffer of its own, and loses output with a
+word about it; the log goes on, in another thread with another buffer. A full disk is said once, and the pipes are
+drained all the same: a server that waits for its own output is a dead server (a supervisor must not be the cause).
 """
 
 from __future__ import annotations
