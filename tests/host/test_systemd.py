@@ -232,8 +232,10 @@ def test_a_killed_server_fails_the_unit_and_empties_its_cgroup(units: Units, lab
 
 def test_a_server_that_exits_0_unasked_fails_the_unit(units: Units, tmp_path: Path) -> None:
     """vllm-project/vllm#48966 (R087): the unit looked like a success and was not restarted."""
-    unit = units.launching(server(tmp_path, "--exit-after-ready", 0))
+    end = tmp_path / "end"
+    unit = units.launching(server(tmp_path, "--exit-on-file", end, "--exit", 0))
     unit.start()
+    end.touch()
     unit.await_failed()
     assert unit.state() == ("failed", "exit-code")
 
