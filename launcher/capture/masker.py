@@ -33,7 +33,6 @@ class Masker:
         self._coloured = re.compile(b"|".join(coloured)) if self._secrets else None
         self._crosses_lines = any(b"\n" in value or b"\r" in value for value in self._secrets)
         self._held = b""
-        self._shown = b""  # the beginning of a secret that had to be shown: its rest is masked when it comes
 
     @property
     def holds(self) -> bool:
@@ -45,7 +44,8 @@ class Masker:
         data = self._held + chunk if self._held else chunk
         cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if len(data) - cut > LONGEST:
-            cut = max(cut, _last_gap(data))
+            gap = _last_gap(data)
+            cut = max(cut, self._end_of_the_sure(data[:gap])[0])
         if self._crosses_lines:
             cut = min(cut, self._end_of_the_sure(data)[0])
         if not cut:
@@ -57,18 +57,15 @@ class Masker:
     def flush(self, *, final: bool = False) -> bytes:
         """What was held back, when nothing more comes (for now, or at all).
 
-        A beginning of a known value of 8 bytes and more is not shown: it stays held, and at the end it is masked.
+        The beginning of a known value stays held, however short: its rest may come in as many pieces as it likes. At the
+        end one of 8 bytes and more is masked, a shorter one betrays nothing.
         """
         data, self._held = self._held, b""
         cut, keep = self._end_of_the_sure(data)
-        if keep >= SHORT:
-            if final:
-                return self._masked(data[:cut]) + _MASK
-            self._held = data[cut:]
-            return self._masked(data[:cut])
-        shown = self._masked(data)
-        self._shown = data[len(data) - keep :] if keep else b""
-        return shown
+        if final:
+            return self._masked(data[:cut]) + _MASK if keep >= SHORT else self._masked(data)
+        self._held = data[cut:]
+        return self._masked(data[:cut])
 
     def known(self, line: bytes) -> bytes:
         """A whole line with the known values masked."""
@@ -77,9 +74,6 @@ class Masker:
     def _masked(self, data: bytes) -> bytes:
         if not data:
             return data
-        before, self._shown = self._shown, b""
-        if before:
-            data = self._without_rest(before, data)
         occurring = self._needles.occurring(data)
         if len(occurring) == 1:  # ten times faster than a pattern
             data = data.replace(occurring[0], _MASK)
@@ -88,14 +82,6 @@ class Masker:
         if self._coloured is not None and b"\x1b" in data:
             data = self._coloured.sub(_MASK, data)
         return mask_shapes(data)
-
-    def _without_rest(self, before: bytes, data: bytes) -> bytes:
-        """The data with the rest of a secret masked whose beginning was shown already."""
-        for value in self._secrets:
-            for length in range(min(len(before), len(value) - 1), 0, -1):
-                if before.endswith(value[:length]) and data.startswith(value[length:]):
-                    return _MASK + data[len(value) - length :]
-        return data
 
     def _end_of_the_sure(self, data: bytes) -> tuple[int, int]:
         """Up to where the data can be masked now, and how many bytes at its end are the beginning of a known value.
@@ -127,12 +113,17 @@ def spellings(secrets: Iterable[str]) -> tuple[bytes, ...]:
     for value in long_enough(secrets):
         found.add(value.encode("utf-8", "surrogateescape"))
         printable = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        escaped = {json.dumps(printable)[1:-1], json.dumps(printable, ensure_ascii=False)[1:-1], repr(printable)[1:-1]}
+        escaped = _escaped(printable)
+        escaped |= {twice for once in escaped for twice in _escaped(once)}  # JSON in a string of JSON
         escaped |= {text.replace("/", "\\/") for text in escaped}
         encoded = {quote(printable, safe=""), quote(printable), quote_plus(printable)}
         encoded |= {re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), text) for text in encoded}
         found |= {text.encode() for text in escaped | encoded if len(text) >= SHORT}
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
+
+
+def _escaped(text: str) -> set[str]:
+    return {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]}
 
 
 def _last_gap(data: bytes) -> int:

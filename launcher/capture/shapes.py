@@ -20,7 +20,7 @@ _COLOUR = rb"(?:\x1b\[[0-9;]*m)*"
 
 # What a line must hold to be looked at, and how that must go on or what must stand before it.
 _NAME = re.compile(
-    rb"[_?&\"'-]?(?:key|oken|ecret|p?assw(?:or)?d|pass|redentials?)(?:[_-][\w-]*)?(?:\\*[\"'])?"
+    rb"[_?&\"'-]?(?:key|oken|ecret|p?assw(?:or)?d|pass|redentials?)(?:[_-][\w-]{0,60})?(?:\\*[\"'])?"
     + _COLOUR
     + rb"(?:\s?[:=]|,\s|\s)",
     re.IGNORECASE,
@@ -45,7 +45,8 @@ _KEY = re.compile(rb"(?<![A-Za-z0-9_-])(sk-|hf_|nvapi-|ghp_|gsk_)([A-Za-z0-9_-]{
 _NAMED = re.compile(
     rb"(?:(?P<option>(?<![\w-])--)|(?<![A-Za-z0-9_.-]))(?P<name>[A-Za-z][A-Za-z0-9_-]{2,60})"
     rb"(?P<between>(?:\\*[\"'])?" + _COLOUR + rb"(?:\s?[:=]\s?|,\s|\s)" + _COLOUR + rb")"
-    rb"(?P<value>(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote)).)*)(?P=quote)|[^\s\"',;)\]}\x1b]+)"
+    rb"(?P<value>(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote)).){0,2048})(?P=quote)"
+    rb"|\[(?=\s{0,4}\\*[\"'])(?P<listed>[^\]]{0,2048})\]|[^\s\"',;)\]}\x1b]+)"
 )
 _NO_SECRET = re.compile(rb"(?i)(?:none|null|true|false|[-+0-9.e_]*|\*\*\*|[<\[{(].*|.*\(.*)$")
 # What a model's tokenizer, a cache or a program calls a token or a key.
@@ -126,7 +127,7 @@ def _named(line: bytes) -> bytes:
         if not _is_secret(match):
             at = match.end("name")
             continue
-        begin, stop = match.span("quoted" if match["quote"] else "value")
+        begin, stop = match.span("listed" if match["listed"] else "quoted" if match["quote"] else "value")
         parts += [line[end:begin], _MASK]
         end = at = stop
     return b"".join((*parts, line[end:])) if parts else line
@@ -135,16 +136,17 @@ def _named(line: bytes) -> bytes:
 def _is_secret(match: re.Match[bytes]) -> bool:
     name, between = match["name"].replace(b"-", b"_"), re.sub(_COLOUR, b"", match["between"])
     assigned = b"=" in between or b":" in between
-    value = match["quoted"] if match["quote"] else match["value"]
+    quoted = match["listed"] or (match["quoted"] if match["quote"] else None)
+    value = match["value"] if quoted is None else quoted
     if not is_secret_name(name.decode("ascii")) or (not assigned and not match["option"]):
         return False
     if not value or _NO_SECRET.match(value):
         return False
-    if not assigned and not match["quote"] and (value.lower() in _PROSE or value.upper() == name.upper()):
+    if not assigned and quoted is None and (value.lower() in _PROSE or value.upper() == name.upper()):
         return False
     if match["option"] or name.isupper():
         return True
     if _ORDINARY.match(name):
         return False
     # A bare word before a colon or an equals sign is prose more often than a name: "token: the", "secret=yes".
-    return bool(match["quote"]) or b"_" in name or len(value) >= 8
+    return quoted is not None or b"_" in name or len(value) >= 8

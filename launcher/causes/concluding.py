@@ -36,6 +36,7 @@ class End:
     requested: bool
     ready: bool
     killed_because: str | None = None
+    too_late: bool = False  # that was because it was not ready in time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,12 +141,19 @@ def _of_memory(evidence: Evidence) -> Conclusion | None:
     )
 
 
+_STOOD = "Look at its last lines; the stacks in the log show where it stood, if py-spy is installed."
+_TOO_LATE = (
+    "Check ready.path or ready.url against what the server serves, or give it more time: ready.timeout, 0 for as long as "
+    "it makes progress."
+)
+
+
 def _ours(end: End) -> Conclusion | None:
     if end.killed_because is None:
         return None
     return Conclusion(
         cause=f"gpulaunch ended it with SIGKILL: {end.killed_because}",
-        fix="Look at its last lines; the stacks in the log show where it stood, if py-spy is installed.",
+        fix=_TOO_LATE if end.too_late else _STOOD,
         failure=Failure.HANG,
     )
 

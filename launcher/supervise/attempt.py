@@ -29,6 +29,7 @@ class Attempt:
     capture: Capture | None = None
     examination: Examination | None = None
     log: LogThread | None = None
+    heard: Callable[[], str] = str  # what came last instead of the answer that means ready
     until_ready: list[Callable[[], None]] = field(default_factory=list)  # ends those who wait for it to be ready
     until_over: list[Callable[[], None]] = field(default_factory=list)  # ends those who look at it as long as it is
 

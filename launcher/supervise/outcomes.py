@@ -12,7 +12,7 @@ import signal
 from dataclasses import dataclass
 
 from launcher import errors
-from launcher.model import Finding
+from launcher.model import Finding, Readiness
 from launcher.supervise.lifecycle import Life
 
 # What we return after a stop by this signal; TERM is how services are stopped.
@@ -63,7 +63,7 @@ def judge(
         cause = f"stopped by {stopped_by}; the server ended with {child}"
         return Ending(STOP_CODES[stopped_by], cause, asked=True)
     if life.too_late:
-        return Ending(errors.OUT_OF_TIME, "the server was not ready in time and was stopped")
+        return Ending(errors.OUT_OF_TIME, f"{stuck or 'the server was not ready in time'}; it was stopped")
     if life.stuck:
         return Ending(errors.OUT_OF_TIME, f"{stuck}; the server was stopped")
     when = "after it was ready" if life.was_ready else "before it was ready"
@@ -73,6 +73,13 @@ def judge(
     if code > 0:
         return Ending(code, f"the server ended with {child} {when}{because}", of_child=True)
     return Ending(128 - code, f"the server was ended by {child} {when}{because}", of_child=True)
+
+
+def too_late(life: Life, ready: Readiness | None, heard: str) -> str:
+    """Why it is not waited for any longer, with what was `heard` last; empty where that is not so."""
+    if not life.too_late or ready is None:
+        return ""
+    return f"the server was not ready within {ready.timeout:g} s: {ready.url} {heard}"
 
 
 def _exit_code(wait_status: int) -> int:

@@ -41,6 +41,7 @@ class Probe:
         self._token = token
         self._say = say
         self._said = ""
+        self.heard = "nobody was asked yet"  # what came last instead of a yes, for whoever gives up
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ready", daemon=True)
 
@@ -63,6 +64,7 @@ class Probe:
 
     def _is_ready(self) -> bool:
         answer = ask(self._url, timeout=_TRY)
+        self.heard = "gives no answer" if answer is None else f"answers {answer.status}"
         if answer is None or not (answer.good or answer.status in _ASKS_FOR_A_KEY) or not self._is_ours():
             return False
         return self._opens_up(answer) and self._generates()
@@ -74,6 +76,8 @@ class Probe:
 
     def _generates(self) -> bool:
         problem = self._token() if self._token is not None else ""
+        if problem:
+            self.heard = f"answers, but not with a token: {problem}"
         if problem and problem != self._said and not self._stopped.is_set():
             self._said = problem
             self._say(f"{self._url} answers, but not yet with a token: {problem}")

@@ -320,7 +320,8 @@ class Supervisor:
                 wait_status=attempt.wait_status,
                 requested=life.asked,
                 ready=life.was_ready,
-                killed_because=attempt.stuck or None,
+                killed_because=self._ended_for() or None,
+                too_late=life.too_late,
             )
             attempt.examination.conclude(end, {process.pid for process in self._family.known})
         return None
@@ -367,7 +368,11 @@ class Supervisor:
         if attempt.refused is not None:
             return outcomes.not_started(attempt.refused)
         why = attempt.conclusion.cause if attempt.conclusion else None
-        return outcomes.judge(self._life, attempt.wait_status, self._asked.first, attempt.stuck, why)
+        return outcomes.judge(self._life, attempt.wait_status, self._asked.first, self._ended_for(), why)
+
+    def _ended_for(self) -> str:
+        """Why we ended it unasked; empty where we did not."""
+        return self._attempt.stuck or outcomes.too_late(self._life, self._plan.ready, self._attempt.heard())
 
     # ----------------------------------------------------------------------------------------------------------------
     # Processes

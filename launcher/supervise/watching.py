@@ -49,6 +49,7 @@ class Watching:
         )
         probe.start()
         attempt.until_ready.append(probe.stop)
+        attempt.heard = lambda: probe.heard
         if ready.stall:
             loading = Loading(ready.stall, self._pids, attempt.spoke_at, poster(Event.STUCK))
             attempt.until_ready.append(loading.stop)

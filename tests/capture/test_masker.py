@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from launcher.capture.masker import Masker
+from launcher.capture.masker import LONGEST, Masker
 
 SECRET = "sk-0123456789abcdef"
 
@@ -95,12 +95,26 @@ def test_a_secret_that_is_no_utf8_is_masked_as_the_bytes_that_it_is() -> None:
 
 
 @pytest.mark.parametrize("at", range(1, len(SECRET)))
-def test_a_pause_within_a_secret_shows_at_most_the_first_seven_bytes(at: int) -> None:
+def test_a_pause_within_a_secret_shows_nothing_of_it(at: int) -> None:
     """Two writes, seconds apart: what waits is shown in between, as a prompt must be."""
     masker, secret = Masker([SECRET]), SECRET.encode()
     shown = masker.feed(b"key " + secret[:at]) + masker.flush()
     shown += masker.feed(secret[at:] + b" is it\n") + masker.flush(final=True)
-    assert shown == b"key " + (secret[:at] if at < 8 else b"") + b"*** is it\n"
+    assert shown == b"key *** is it\n"
+
+
+def test_many_pauses_within_a_secret_show_nothing_of_it() -> None:
+    masker = Masker([SECRET])
+    shown = b"".join(masker.feed(bytes([byte])) + masker.flush() for byte in b"key " + SECRET.encode() + b" is it\n")
+    assert shown + masker.flush(final=True) == b"key *** is it\n"
+
+
+def test_a_secret_in_an_endless_line_is_masked_wherever_it_is_cut() -> None:
+    value = "a value with blanks in it"
+    for before in range(LONGEST - 40, LONGEST + 3):
+        data = b"x" * before + value.encode() + b" y" * LONGEST
+        pieces = [data[at : at + 8192] for at in range(0, len(data), 8192)]
+        assert value.encode()[:12] not in through(Masker([value]), *pieces)
 
 
 def test_a_secret_that_was_cut_short_by_the_end_is_masked() -> None:

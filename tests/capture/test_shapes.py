@@ -18,7 +18,10 @@ VALUE = "q7Xw9Zk3mB5tL1"
         f"--api-key={VALUE}",
         f"['--api-key', '{VALUE}', '--port', '1']",
         f"non-default args: {{'model': 'm', 'api_key': '{VALUE}', 'port': 1}}",
-        f"non-default args: {{'api_key': ['{VALUE}']}}".replace("['", "'").replace("']", "'"),
+        f"non-default args: {{'api_key': ['{VALUE}']}}",
+        f"Namespace(api_key=['first', '{VALUE}'], port=1)",
+        f'{{"api_key": ["{VALUE}"]}}',
+        f'{{\\"api_key\\": [\\"{VALUE}\\"]}}',
         f'{{"hf_token": "{VALUE}"}}',
         f'{{\\"hf_token\\": \\"{VALUE}\\"}}',
         f"HF_TOKEN={VALUE}",
@@ -67,6 +70,15 @@ def test_a_secret_is_masked_and_nothing_else_on_its_line(line: str) -> None:
 )
 def test_ordinary_words_are_left_alone(line: str) -> None:
     assert mask_shapes(line.encode()) == line.encode()
+
+
+@pytest.mark.parametrize(
+    "part", [b"key_", b"token_ids_", b"pass-", b"api_key='", b'"key": [', b"--api-key ", b"https://", b"Bearer "]
+)
+def test_a_line_that_looks_like_many_secrets_takes_no_longer_than_others(part: bytes) -> None:
+    """A model that repeats itself must not stop the one thread that reads it: quadratic rules took a minute here."""
+    line = part * (64_000 // len(part)) + b"\n"
+    assert len(mask_shapes(line)) <= len(line)
 
 
 def test_each_of_several_secrets_on_one_line_is_masked() -> None:

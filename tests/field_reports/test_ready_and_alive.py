@@ -133,3 +133,12 @@ def test_r101_before_a_server_that_hangs_is_ended_its_stacks_go_to_the_log(launc
     assert launch.wait() == 124
     assert (b"stack of dump --pid" in launch.log) is there
     assert (b"no stacks: py-spy is neither" in launch.log) is not there
+
+
+def test_r080_the_last_answer_says_why_it_was_not_taken_for_ready(launch: Launch) -> None:
+    """A path that the server does not have: its answer, and what mends it, not who signals it."""
+    url = f"http://127.0.0.1:{launch.port}/nowhere"
+    launch.start(ready={"url": url, "timeout": "2s"})
+    assert launch.wait() == 124
+    assert f"not ready within 2 s: {url} answers 404; it was stopped" in launch.outcome["cause"]
+    assert "ready.path or ready.url" in launch.outcome["fix"]

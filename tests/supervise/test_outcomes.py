@@ -74,7 +74,7 @@ def test_a_signal_to_all_of_us_that_reached_the_leader_first_is_an_asked_for_end
 def test_one_that_was_not_ready_in_time_is_124() -> None:
     lived = life(Event.TIME_UP, Event.LEADER_GONE)
     assert lived.state is State.SWEEPING
-    assert judge(lived, exited(0), None) == Ending(124, "the server was not ready in time and was stopped")
+    assert judge(lived, exited(0), None) == Ending(124, "the server was not ready in time; it was stopped")
 
 
 def test_one_that_we_ended_because_it_was_stuck_says_why() -> None:
