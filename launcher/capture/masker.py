@@ -57,8 +57,8 @@ class Masker:
     def flush(self, *, final: bool = False) -> bytes:
         """What was held back, when nothing more comes (for now, or at all).
 
-        The beginning of a known value stays held, however short: its rest may come in as many pieces as it likes. At the
-        end one of 8 bytes and more is masked, a shorter one betrays nothing.
+        The beginning of a known value stays held, however short: its rest may come in as many pieces as it likes. At
+        the end one of 8 bytes and more is masked, a shorter one betrays nothing.
         """
         data, self._held = self._held, b""
         cut, keep = self._end_of_the_sure(data)

@@ -143,8 +143,8 @@ def _of_memory(evidence: Evidence) -> Conclusion | None:
 
 _STOOD = "Look at its last lines; the stacks in the log show where it stood, if py-spy is installed."
 _TOO_LATE = (
-    "Check ready.path or ready.url against what the server serves, or give it more time: ready.timeout, 0 for as long as "
-    "it makes progress."
+    "Check ready.path or ready.url against what the server serves, or give it more time: ready.timeout, 0 for as long "
+    "as it makes progress."
 )
 
 

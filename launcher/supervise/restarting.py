@@ -10,12 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from launcher import errors
+from launcher.causes.classes import Failure
 from launcher.model import Restarts
 
 LONGEST = 300.0  # seconds between two tries
 HEALTHY = 600.0  # seconds of service after which the budget is whole again
 _MAY_COME_BACK = (errors.UNAVAILABLE, errors.TRY_AGAIN)
 _JITTER = 0.5  # of the pause, at most: servers that fell together must not rise together
+
+
+def may_come_back(failure: Failure | None) -> int | None:
+    """75 where the engine itself found what it needs in other hands; None for anything else."""
+    return errors.TRY_AGAIN if failure in (Failure.PORT, Failure.DEVICE_MEMORY) else None
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,16 @@ from dataclasses import dataclass
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 # USR1 and USR2 mean nothing to us, but would end us by default: Slurm sends one before a job's time is over.
-WATCHED = (*STOPS, signal.SIGTSTP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCHLD)
-# TTIN and TTOU are blocked too, lest a terminal stops whoever drains the pipes.
-_BLOCKED = (*WATCHED, signal.SIGTTIN, signal.SIGTTOU, signal.SIGPIPE)
+# So would timers of whoever started us, and limits of processor time; what is heard and means nothing is told.
+_NOTHING = (
+    signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGPWR,
+    signal.SIGXCPU,
+)  # fmt: skip
+WATCHED = (*STOPS, signal.SIGTSTP, *_NOTHING, signal.SIGCHLD)
+# TTIN and TTOU are blocked too, lest a terminal stops whoever drains the pipes, and what has no name.
+_BLOCKED = (
+    *WATCHED, signal.SIGTTIN, signal.SIGTTOU, signal.SIGPIPE, *range(signal.SIGRTMIN, signal.SIGRTMAX + 1),
+)  # fmt: skip
 _RECORD = 128  # bytes of struct signalfd_siginfo
 _SI_KERNEL = 0x80  # <asm-generic/siginfo.h>
 _HEAD = struct.Struct("=IiiII")  # ssi_signo, ssi_errno, ssi_code, ssi_pid, ssi_uid
@@ -52,7 +59,7 @@ class Inbox:
 
     def __exit__(self, *_: object) -> None:
         os.close(self.descriptor)
-        for number in set(WATCHED) - {signal.SIGCHLD}:
+        for number in set(_BLOCKED) - {signal.SIGCHLD}:
             signal.signal(number, signal.SIG_IGN)  # drops those that wait, too
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 

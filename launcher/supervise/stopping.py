@@ -36,17 +36,22 @@ def stop_run(run: Recorded, within: float | None = None) -> Stopped:
     supervisor = record.get("supervisor")
     if not supervisor or run.read("outcome.json") is not None:
         return Stopped(was_running=False)
-    process = Process(*supervisor)
     patience = float(record.get("grace") or 0.0) + BEYOND_GRACE if within is None else within
+    stopped = stop_process(Process(*supervisor), patience)
+    if not stopped.was_running or stopped.problem:
+        return stopped
+    outcome = run.read("outcome.json") or {}
+    return Stopped(was_running=True, exit_code=outcome.get("exit_code"))
+
+
+def stop_process(process: Process, patience: float) -> Stopped:
+    """The same for a supervisor that is known by its process alone: its run has no folder here, or none to be read."""
     if not processes.is_alive(process):
         return Stopped(was_running=False)
     ended = end(process, patience)
     if ended is None:
         return Stopped(was_running=True, problem=_why_not(process, patience))
-    if not ended:
-        return Stopped(was_running=False)
-    outcome = run.read("outcome.json") or {}
-    return Stopped(was_running=True, exit_code=outcome.get("exit_code"))
+    return Stopped(was_running=bool(ended))
 
 
 def end(process: Process, within: float | None = None) -> bool | None:

@@ -22,8 +22,7 @@ from launcher.capture.log_thread import open_log
 from launcher.capture.terminal import Say, Terminal
 from launcher.causes import stack_dump
 from launcher.causes.classes import Failure
-from launcher.causes.concluding import Conclusion, End
-from launcher.errors import TRY_AGAIN
+from launcher.causes.concluding import End
 from launcher.model import Finding, Outcome, Plan
 from launcher.runs import Run
 from launcher.secrets import mask
@@ -33,7 +32,7 @@ from launcher.supervise.examining import Examination
 from launcher.supervise.family import Family, become_subreaper
 from launcher.supervise.gpu_memory import memory_is_back, not_back
 from launcher.supervise.guarding import Guard
-from launcher.supervise.lifecycle import Action, Event, State, Times, begin, step
+from launcher.supervise.lifecycle import LAST_TERM, Action, Event, State, Times, begin, step
 from launcher.supervise.naming import command_of, several
 from launcher.supervise.notify import Notifier
 from launcher.supervise.outcomes import Ending
@@ -191,7 +190,7 @@ class Supervisor:
                 return "it is ending already"
             case State.RESTING:
                 return "not started again"
-        return f"stopping, at most {self._plan.grace:g} s"
+        return f"stopping, at most {self._plan.grace + LAST_TERM:g} s"
 
     # ----------------------------------------------------------------------------------------------------------------
     # What a step says
@@ -334,8 +333,9 @@ class Supervisor:
         attempt, ending = self._attempt, self._ending()
         if self._asked.first is not None:
             return Event.NO_MORE
+        failure = attempt.conclusion.failure if attempt.conclusion else None
         ended = Ended(
-            code=_may_come_back(attempt.conclusion) or (None if ending.of_child else ending.exit_code),
+            code=restarting.may_come_back(failure) or (None if ending.of_child else ending.exit_code),
             was_ready=self._life.was_ready,
             healthy=attempt.healthy,
             heals=attempt.conclusion.can_heal if attempt.conclusion else None,
@@ -446,9 +446,3 @@ class Supervisor:
     def _outcome(self) -> Outcome:
         beyond = self._family.left() if self._life.beyond_reach else []
         return closing.outcome(self._attempt, self._ending(), self._run, beyond=beyond, swept=len(self._swept))
-
-
-def _may_come_back(conclusion: Conclusion | None) -> int | None:
-    """75 where the engine itself found what it needs in other hands; None for anything else."""
-    held = (Failure.PORT, Failure.DEVICE_MEMORY)
-    return TRY_AGAIN if conclusion is not None and conclusion.failure in held else None

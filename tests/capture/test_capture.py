@@ -124,7 +124,7 @@ def test_a_log_that_cannot_grow_does_not_stop_the_server(launch: Launch) -> None
     assert "bytes are missing in the log" in launch.errors
 
 
-def test_a_prompt_that_looks_like_a_secret_appears_though_the_other_stream_speaks() -> None:
+def test_a_prompt_appears_though_the_other_stream_speaks_but_for_what_may_become_a_secret() -> None:
     (out_read, out_write), (err_read, err_write), (shown, terminal) = os.pipe(), os.pipe(), os.pipe()
     null = os.open(os.devnull, os.O_WRONLY)
     said: list[str] = []
@@ -134,12 +134,13 @@ def test_a_prompt_that_looks_like_a_secret_appears_though_the_other_stream_speak
     }
     capture = Capture(terminals, None, ["sk-0123456789"], said.append)
     capture.start()
-    os.write(out_write, b"sk-0")
+    os.write(out_write, b"go on? sk-0")
     eventually(lambda: os.write(err_write, b".") and select.select([shown], [], [], 0)[0])
-    assert os.read(shown, 100) == b"sk-0"
+    assert os.read(shown, 100) == b"go on? "
     os.close(out_write)
     os.close(err_write)
     assert capture.finish(10)
+    assert os.read(shown, 100) == b"sk-0"
     for end in (shown, terminal, null):
         os.close(end)
 

@@ -30,6 +30,16 @@ def test_a_supervisor_that_was_stopped_by_a_signal_is_not_waited_for_for_ever(la
     assert launch.wait() == 0  # the stop was asked for, and waited for it
 
 
+def test_a_run_whose_folder_cannot_be_written_is_found_by_its_lock(launch: Launch) -> None:
+    """A state folder on a full or read-only disk: the instance's lock names the process."""
+    launch.start(environ={"XDG_STATE_HOME": "/proc/nowhere", "XDG_RUNTIME_DIR": str(launch.folder)}).until_ready()
+    command = [sys.executable, "-m", "launcher", "stop", launch.instance]
+    environ = {**launch.environ, "XDG_STATE_HOME": "/proc/nowhere", "XDG_RUNTIME_DIR": str(launch.folder)}
+    done = subprocess.run(command, env=environ, cwd=launch.folder, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "stopped: test, run" in done.stderr) == (0, True), done.stderr
+    assert launch.wait() == 0
+
+
 def test_a_run_knows_the_grace_that_its_stop_may_take(launch: Launch) -> None:
     launch.grace = "7s"
     launch.start().until_ready()

@@ -8,9 +8,12 @@ import click
 
 from launcher import errors
 from launcher.cli import options, story
+from launcher.cli.screen import Screen
 from launcher.instances import Claimant, running
 from launcher.runs import Recorded, list_runs
-from launcher.supervise.stopping import stop_run
+from launcher.supervise.stopping import Stopped, stop_process, stop_run
+
+LONGEST_GRACE = 600.0  # seconds for one whose own grace is not known
 
 
 @click.command(cls=options.Command)
@@ -24,17 +27,29 @@ def command(ctx: click.Context, run: str | None, timeout: float | None) -> int:
     Exits with 0 also where nothing is running: what was asked for is so; with 124 if it has not ended in time.
     """
     places = story.here().places
-    for found in _meant(list_runs(places), run, running(places.locks)):
-        stopped = stop_run(found, timeout)
-        if stopped.problem:
-            ctx.obj.say(f"asked to stop: {found.profile}, run {found.run_id}; {stopped.problem}")
-            return errors.OUT_OF_TIME
-        if stopped.was_running:
-            # After --exec nobody of ours stayed to look, and to write down how it ended.
-            swept = "; nothing of it is left" if stopped.exit_code is not None else ""
-            ctx.obj.say(f"stopped: {found.profile}, run {found.run_id}{swept}")
-            return errors.OK
+    instances = running(places.locks)
+    for found in _meant(list_runs(places), run, instances):
+        if (code := _told(ctx.obj, found, stop_run(found, timeout))) is not None:
+            return code
+    for claimant in instances:  # whose folder could not be written, or not be read: only one that is named
+        if run is not None and (run == claimant.instance or claimant.run_id.startswith(run)):
+            stopped = stop_process(claimant.process, LONGEST_GRACE if timeout is None else timeout)
+            if (code := _told(ctx.obj, claimant, stopped)) is not None:
+                return code
     ctx.obj.say(f"nothing is running{f' of {run}' if run else ''}")
+    return errors.OK
+
+
+def _told(screen: Screen, found: Recorded | Claimant, stopped: Stopped) -> int | None:
+    """Says what became of it; None where it was not running."""
+    if stopped.problem:
+        screen.say(f"asked to stop: {found.profile}, run {found.run_id}; {stopped.problem}")
+        return errors.OUT_OF_TIME
+    if not stopped.was_running:
+        return None
+    # After --exec nobody of ours stayed to look, and to write down how it ended.
+    swept = "; nothing of it is left" if stopped.exit_code is not None else ""
+    screen.say(f"stopped: {found.profile}, run {found.run_id}{swept}")
     return errors.OK
 
 
