@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,21 +73,32 @@ def test_of_a_flood_the_end_is_kept(tmp_path: Path) -> None:
     assert ended.out.endswith("xend\n")
 
 
+# In a process of its own, which has one thread as gpulaunch has then: another one of pytest's would take the signal.
+STOPPED = """
+import signal, sys
+from launcher.verify.running import Job, run_all
+
+class Stopped(BaseException):
+    pass
+
+def stop(number, frame):
+    raise Stopped
+
+signal.signal(signal.SIGTERM, stop)
+try:
+    job = Job(words=("sh", "-c", sys.argv[1]), env={"PATH": "/usr/bin:/bin"}, cwd=sys.argv[2])
+    run_all([job], at_once=1, patience=20)
+except Stopped:
+    print("stopped")
+"""
+
+
 def test_a_stop_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
     """The job itself sends the signal, as early as it can, and has a child that would stay."""
-
-    class Stopped(BaseException):
-        pass
-
-    def stop(number: int, frame: object) -> None:
-        raise Stopped
-
     script = "tail -f /dev/null & echo $! > child; kill -TERM $PPID; wait"
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        with pytest.raises(Stopped):
-            run_all([job(script, tmp_path)], at_once=1, patience=20)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    root = Path(__file__).resolve().parent.parent.parent
+    command = [sys.executable, "-c", STOPPED, script, str(tmp_path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "stopped\n", done.stderr
     child = int((tmp_path / "child").read_text())
     eventually(lambda: gone(child), what="the child is gone")
