@@ -87,7 +87,7 @@ def test_a_terminal_that_nobody_reads_does_not_stop_the_server(launch: Launch) -
         )
     os.close(write)
     try:
-        eventually((launch.folder / "digest").exists, within=20, what="the server has written everything")
+        eventually((launch.folder / "digest").exists, within=40, what="the server has written everything")
         launch.wait()
     finally:
         os.close(read)

@@ -105,13 +105,13 @@ class Screen:
 
     def until(self, words: bytes) -> None:
         """Reads until it has shown these words."""
-        eventually(lambda: self._read() and words in self.shown, within=20, what=f"{words!r} in {bytes(self.shown)!r}")
+        eventually(lambda: self._read() and words in self.shown, within=40, what=f"{words!r} in {bytes(self.shown)!r}")
 
     def end(self) -> int:
         """The exit code, while somebody reads."""
         process = self.launch.process
         assert process is not None
-        eventually(lambda: (self._read(), process.poll())[1] is not None, within=20, what="gpulaunch has ended")
+        eventually(lambda: (self._read(), process.poll())[1] is not None, within=40, what="gpulaunch has ended")
         return self.launch.wait()
 
     def _read(self) -> bool:
@@ -187,7 +187,7 @@ def test_ctrl_s_pauses_the_terminal_and_not_the_server(screen: Screen) -> None:
     screen.launch.profile("--say", "begins", "--spam", 5_000_000, "--spam-digest", done, "--ready-after-file", go)
     start_on(screen)
     screen.type(b"\x13")
-    eventually(done.exists, within=20, what="the server has written everything")
+    eventually(done.exists, within=40, what="the server has written everything")
     go.touch()
     screen.launch.signal(signal.SIGTERM)
     assert screen.launch.wait() == 0

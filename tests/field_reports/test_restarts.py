@@ -105,6 +105,6 @@ def test_a_port_that_somebody_took_meanwhile_is_tried_again_and_named(launch: La
     launch.start("--exit", 7, "--exit-on-file", launch.folder / "end", restart={**QUICK, "delay": "2s"})
     crash(launch, 1, again=True)
     launch.corral.spawn(hostile("--port", launch.port))
-    eventually(lambda: "is taken by process" in launch.errors, within=20)
+    eventually(lambda: "is taken by process" in launch.errors)
     assert launch.wait(40) == 75
     assert launch.outcome["child"] == "not started"

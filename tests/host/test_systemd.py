@@ -52,7 +52,7 @@ class Unit:
         self.lab.systemctl("kill", "--kill-who=main", "--signal=KILL", self.name)
 
     def await_failed(self) -> None:
-        eventually(lambda: self.state()[0] == "failed", within=20, what=f"{self.name} fails")
+        eventually(lambda: self.state()[0] == "failed", within=40, what=f"{self.name} fails")
 
     def left(self) -> list[str]:
         """Command lines of what is alive in its cgroup."""
@@ -256,7 +256,7 @@ def test_the_main_process_killed_leaves_nobody(units: Units, lab: SystemdLab, tm
     unit.kill_main()
     unit.await_failed()
     assert unit.state() == ("failed", "signal")
-    eventually(lambda: unit.left() == [], within=20, what="the cgroup is empty")
+    eventually(lambda: unit.left() == [], within=40, what="the cgroup is empty")
 
 
 def test_the_main_process_of_a_plain_unit_killed_leaves_its_server(units: Units, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def test_an_answer_of_somebody_elses_server_is_not_taken_for_ours(launch: Launch
     eventually((launch.folder / "started").exists)
     launch.corral.spawn(hostile("--port", launch.port, "--pid-file", other))
     processes(other)
-    eventually(lambda: "answered by somebody else" in launch.errors, within=10, what="the probe's answer is refused")
+    eventually(lambda: "answered by somebody else" in launch.errors, what="the probe's answer is refused")
     launch.signal(signal.SIGTERM)
     assert launch.wait() == 0
     assert "gpulaunch: ready:" not in launch.errors
