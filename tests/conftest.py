@@ -15,6 +15,8 @@ import pytest
 from hypothesis import settings
 
 from launcher.paths import places
+from tests import nvml
+from tests.nvml import Nvml
 
 _CLONE_NEWNS, _MS_REC, _MS_PRIVATE = 0x20000, 0x4000, 0x40000
 
@@ -61,3 +63,19 @@ def hide_locks(folder: Path) -> None:
     )
     if not done:
         raise OSError(ctypes.get_errno(), f"{folder} cannot be hidden from other tests")
+
+
+@pytest.fixture(scope="session")
+def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stand-in for NVML, compiled once."""
+    if reason := nvml.unavailable():
+        pytest.skip(reason)
+    return nvml.build(tmp_path_factory.mktemp("nvml"))
+
+
+@pytest.fixture
+def gpus(nvml_library: Path, tmp_path: Path) -> Nvml:
+    """GPUs that a test describes, as NVML tells them."""
+    made = Nvml(nvml_library, tmp_path / "gpus")
+    made.write()
+    return made

@@ -10,7 +10,6 @@ import pytest
 
 from launcher import preflight
 from launcher.preflight import CHECKS, last_moment
-from tests import nvml
 from tests.hostiles import hostile
 from tests.hostiles import processes as announced
 from tests.launching import Launch
@@ -23,20 +22,6 @@ from tests.preflight.conftest import Make
 def launch(tmp_path: Path) -> Iterator[Launch]:
     with launching(tmp_path) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if reason := nvml.unavailable():
-        pytest.skip(reason)
-    return nvml.build(tmp_path_factory.mktemp("nvml"))
-
-
-@pytest.fixture
-def gpus(library: Path, tmp_path: Path) -> Nvml:
-    made = Nvml(library, tmp_path / "gpus")
-    made.write()
-    return made
 
 
 def refused(launch: Launch, gpus: Nvml, wish: dict[str, object]) -> int:

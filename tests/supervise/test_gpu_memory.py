@@ -13,24 +13,9 @@ import pytest
 from launcher.supervise import gpu_memory, naming, processes
 from launcher.supervise.gpu_memory import Held, Looked, Used, await_release, held_by
 from launcher.supervise.processes import Process
-from tests import nvml
 from tests.nvml import NEVER, Nvml
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if reason := nvml.unavailable():
-        pytest.skip(reason)
-    return nvml.build(tmp_path_factory.mktemp("nvml"))
-
-
-@pytest.fixture
-def gpus(library: Path, tmp_path: Path) -> Nvml:
-    made = Nvml(library, tmp_path / "gpus")
-    made.write()
-    return made
 
 
 def asked(gpus: Nvml, code: str, *words: str) -> str:

@@ -7,31 +7,13 @@ import os
 import signal
 import time
 from datetime import datetime
-from pathlib import Path
 
-import pytest
-
-from tests import nvml
 from tests.helpers import eventually
 from tests.hostiles import processes
 from tests.launching import Launch
 from tests.nvml import NEVER, Nvml
 
 LINGERS = 3.0  # seconds
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if reason := nvml.unavailable():
-        pytest.skip(reason)
-    return nvml.build(tmp_path_factory.mktemp("nvml"))
-
-
-@pytest.fixture
-def gpus(library: Path, tmp_path: Path) -> Nvml:
-    made = Nvml(library, tmp_path / "gpus")
-    made.write()
-    return made
 
 
 def served(launch: Launch, gpus: Nvml, *, lingers: float, **keys: object) -> int:
