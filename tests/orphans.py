@@ -35,6 +35,14 @@ def launching(folder: Path) -> Iterator[Launch]:
 
 
 @contextmanager
+def segment_of(launch: Launch) -> Iterator[Path]:
+    """A name in /dev/shm that no other test has; removed where it is still there."""
+    path = Path("/dev/shm", f"nccl-of-a-test-{launch.port}")
+    yield path
+    path.unlink(missing_ok=True)
+
+
+@contextmanager
 def alone() -> Iterator[None]:
     """One at a time, over all processes that run tests: what one leaves behind another one's `clean` would end."""
     with Path(tempfile.gettempdir(), f"gpulaunch-tests-{os.getuid()}.lock").open("w") as file:

@@ -20,7 +20,17 @@ from tests.helpers import eventually
 from tests.hostiles import hostile
 from tests.hostiles import processes as announced
 from tests.launching import Launch
-from tests.orphans import alone, gpulaunch, guards_of, kill_with_guard, launching, orphaned, places_of, run_id
+from tests.orphans import (
+    alone,
+    gpulaunch,
+    guards_of,
+    kill_with_guard,
+    launching,
+    orphaned,
+    places_of,
+    run_id,
+    segment_of,
+)
 
 pytestmark = pytest.mark.xdist_group("clean")  # which looks at everybody, and ends what it can prove
 
@@ -35,10 +45,8 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
 
 @pytest.fixture
 def segment(launch: Launch) -> Iterator[Path]:
-    """A name in /dev/shm that no other test has."""
-    path = Path("/dev/shm", f"nccl-of-a-test-{launch.port}")
-    yield path
-    path.unlink(missing_ok=True)
+    with segment_of(launch) as path:
+        yield path
 
 
 def found(launch: Launch) -> tuple[Leftover, ...]:

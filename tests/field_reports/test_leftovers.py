@@ -15,7 +15,7 @@ from tests.helpers import eventually, free_port
 from tests.hostiles import hostile
 from tests.hostiles import processes as announced
 from tests.launching import Launch
-from tests.orphans import alone, gpulaunch, kill_with_guard, launching, run_id
+from tests.orphans import alone, gpulaunch, kill_with_guard, launching, run_id, segment_of
 
 pytestmark = pytest.mark.xdist_group("clean")  # which looks at everybody, and ends what it can prove
 WORKERS = ("--worker", "--worker-ignores-term", "--double-fork")
@@ -30,10 +30,8 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
 
 @pytest.fixture
 def segment(launch: Launch) -> Iterator[Path]:
-    """A name in /dev/shm that no other test has."""
-    path = Path("/dev/shm", f"nccl-r104-{launch.port}")
-    yield path
-    path.unlink(missing_ok=True)
+    with segment_of(launch) as path:
+        yield path
 
 
 def left(launch: Launch) -> list[int]:
