@@ -18,7 +18,7 @@ def main() -> int:
     try:
         from launcher.cli.entry import run
 
-        return run(sys.argv[1:])
+        return run(sys.argv[1:], sys.orig_argv)
     except KeyboardInterrupt:  # also while our own modules are being imported
         return 130
 

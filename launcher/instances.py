@@ -90,9 +90,12 @@ class Claim:
         self.release()
 
     def keep_through_exec(self) -> None:
-        """Our process becomes the server: the descriptors, and with them the locks, stay with it and its children."""
-        for descriptor in self._held.values():
-            os.set_inheritable(descriptor, True)
+        """Our process becomes another program: the locks stay with it, and with the children of a server."""
+        self._inherit(True)
+
+    def keep_from_children(self) -> None:
+        """The usual: our children must not hold our locks."""
+        self._inherit(False)
 
     def release(self) -> None:
         """The run is over. The file goes first: who opens it in between finds it gone and makes another one."""
@@ -100,6 +103,10 @@ class Claim:
             path.unlink(missing_ok=True)
             os.close(descriptor)
         self._held.clear()
+
+    def _inherit(self, inheritable: bool) -> None:
+        for descriptor in self._held.values():
+            os.set_inheritable(descriptor, inheritable)
 
 
 def instance(name: str) -> Resource:

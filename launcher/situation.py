@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from launcher.model import Choice, Facts, Target
 from launcher.paths import Places
-from launcher.profile.asked import Asked
-from launcher.profile.schema import Profile
+
+if TYPE_CHECKING:  # the supervisor needs the consumers' rules without the profile's schema
+    from launcher.profile.asked import Asked
+    from launcher.profile.schema import Profile
 
 ASSUMED = "assumed: the target could not be read"
 

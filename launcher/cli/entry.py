@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import click
 
 from launcher import errors, secrets
+from launcher.cli import afresh
 from launcher.cli.answers import Answered
 from launcher.cli.early import Stopped
 from launcher.cli.screen import Screen
@@ -25,25 +26,23 @@ PATIENCE = 2.0  # seconds for a terminal that does not keep up
 REPORT_AT = "please report it with the output of the same command and -v"
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Runs one command line; returns its exit code and raises nothing."""
+def run(arguments: Sequence[str], again: Sequence[str] | None = None) -> int:
+    """Runs one command line; returns its exit code and raises nothing.
+
+    `again` is the whole command line of our process, where executing it would lead here once more (see `afresh`).
+    """
     _have_three_streams()
     screen = Screen()
     try:
-        return _answer(arguments, screen)
+        return _answer(arguments, screen, again)
     finally:
         screen.voice.close(PATIENCE)
 
 
-def _answer(arguments: Sequence[str], screen: Screen) -> int:
-    from launcher.cli.group import gpulaunch
-
+def _answer(arguments: Sequence[str], screen: Screen, again: Sequence[str] | None) -> int:
     try:
-        # Not click's own main(): it would turn a closed pipe into exit 1 and Ctrl-C into a line of its own.
-        with gpulaunch.make_context("gpulaunch", list(arguments), obj=screen) as context:
-            code = gpulaunch.invoke(context)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else errors.OK
+        handed = afresh.handed()
+        return handed.carry_out(screen) if handed else _command(arguments, screen, again)
     except click.exceptions.Exit as asked:
         return asked.exit_code
     except Answered as answered:
@@ -75,6 +74,17 @@ def _answer(arguments: Sequence[str], screen: Screen) -> int:
     except Exception as error:
         _bug(error, screen)
         return errors.LAUNCHER_FAILED
+
+
+def _command(arguments: Sequence[str], screen: Screen, again: Sequence[str] | None) -> int:
+    from launcher.cli.group import gpulaunch
+
+    # Not click's own main(): it would turn a closed pipe into exit 1 and Ctrl-C into a line of its own.
+    with gpulaunch.make_context("gpulaunch", list(arguments), obj=screen) as context:
+        context.meta[afresh.AGAIN] = again
+        code = gpulaunch.invoke(context)
+    sys.stdout.flush()
+    return code if isinstance(code, int) else errors.OK
 
 
 def _have_three_streams() -> None:

@@ -5,20 +5,21 @@ No special cases: what differs from machine to machine is in the facts, what dif
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import pwd
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from launcher import facts as looking
 from launcher import findings, instances, leftovers, runs
-from launcher.cli import early, starting
+from launcher.cli import afresh, early, starting
 from launcher.cli.screen import Screen
+from launcher.cli.second_half import SecondHalf
 from launcher.engines import ENGINES
 from launcher.errors import INTERRUPTED, TRY_AGAIN, Refused, UsageError, worst
 from launcher.facts import document as facts_files
-from launcher.hosts import HOSTS
 from launcher.model import Facts, Finding, Outcome, Plan, Request, Severity
 from launcher.paths import Places, places
 from launcher.planning import make_plan
@@ -32,7 +33,6 @@ from launcher.report import launch as launch_report
 from launcher.report.document import plan_document
 from launcher.report.findings import finding_lines
 from launcher.report.masking import masked_outcome
-from launcher.secrets import mask
 from launcher.verify import comparison_findings, verify_once
 
 
@@ -113,8 +113,13 @@ def checked(wish: Wish, at: Here) -> Planned:
     return _asked_again(made, at, held)
 
 
-def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = True) -> int:
-    """The whole story. Returns the exit code of the launch. Not `verify`: the libraries in the target are not asked."""
+def launch(
+    wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = True, again: Sequence[str] | None = None
+) -> int:
+    """The whole story. Returns the exit code of the launch. Not `verify`: the libraries in the target are not asked.
+
+    `again`: the command line of our process, where executing it leads here once more; None: it is not executed.
+    """
     require_linux(platform.system())
     early.listen()
     made = planned(wish, at, say=screen.say)
@@ -129,9 +134,14 @@ def launch(wish: Wish, host: str, at: Here, screen: Screen, *, verify: bool = Tr
             plan.profile, at.places, plan_document(plan), run_id=run_id, instance=wish.instance or plan.profile
         )
         screen.tell(launch_report.opened(run.log_path, run.findings, quiet=screen.quiet))
-        if host == "become":
-            claim.keep_through_exec()
-        return _carried_out(made, run, host, at, screen, verify=verify)
+        half = SecondHalf(host=host, plan=plan, run=run, claim=claim)
+        with _telling_why_not(run, plan):
+            _prepare(made, at, screen, verify=verify)
+            if host == "become":
+                claim.keep_through_exec()
+            elif again is not None:
+                afresh.go_on(half, screen, again)
+            return half.carry_out(at.environ, screen)
 
 
 def _claimed(made: Planned, wish: Wish, at: Here, screen: Screen, run_id: str) -> instances.Claim:
@@ -168,17 +178,21 @@ def _could_start(made: Planned) -> bool:
     return all(finding.severity is not Severity.ERROR for finding in _whatever_is_held(made))
 
 
-def _carried_out(made: Planned, run: runs.Run, host: str, at: Here, screen: Screen, *, verify: bool) -> int:
-    """Prepare, verify, run. However it ends, the run's folder says how."""
-    plan = made.plan
+def _prepare(made: Planned, at: Here, screen: Screen, *, verify: bool) -> None:
+    """What must exist, and what the libraries themselves say. Raises Refused."""
+    for step in made.plan.prepare:
+        if step.action == "provision":
+            screen.say(f"making {step.because}")
+    carry_out_steps(made.plan.prepare)
+    if verify:
+        _verify(made, at, screen)
+
+
+@contextlib.contextmanager
+def _telling_why_not(run: runs.Run, plan: Plan) -> Iterator[None]:
+    """The run's folder says how it ended, also where nothing was started."""
     try:
-        for step in plan.prepare:
-            if step.action == "provision":
-                screen.say(f"making {step.because}")
-        carry_out_steps(plan.prepare)
-        if verify:
-            _verify(made, at, screen)
-        outcome = HOSTS[host].carry_out(plan, run, environ=at.environ, say=_discreet(screen, plan))
+        yield
     except Refused as refused:
         run.close(masked_outcome(_not_started(str(refused), refused.exit_code), plan.secrets))
         raise
@@ -186,10 +200,6 @@ def _carried_out(made: Planned, run: runs.Run, host: str, at: Here, screen: Scre
         code = stop.exit_code if isinstance(stop, early.Stopped) else INTERRUPTED
         run.close(_not_started("stopped before the start", code, requested=True))
         raise
-    shown = masked_outcome(outcome, plan.secrets)
-    run.close(shown)
-    screen.tell(launch_report.outcome(shown))
-    return outcome.exit_code
 
 
 def with_findings(plan: Plan, more: Iterable[Finding]) -> Plan:
@@ -228,11 +238,6 @@ def _load(wish: Wish, at: Here) -> Asked:
             f"gpulaunch {asked.profile.engine} --profile {wish.profile}"
         )
     return asked
-
-
-def _discreet(screen: Screen, plan: Plan) -> Callable[[str], None]:
-    """Says what a host has to say, without the secrets of the plan."""
-    return lambda sentence: screen.say(mask(sentence, plan.secrets))
 
 
 def _verify(made: Planned, at: Here, screen: Screen) -> None:

@@ -38,6 +38,11 @@ class Voice:
                 self._thread.start()
             self._late.put(said)
 
+    @property
+    def is_late(self) -> bool:
+        """True once something could not be written at once."""
+        return self._thread is not None
+
     def close(self, patience: float) -> None:
         """Gives a slow terminal so many seconds for what is left."""
         if self._thread is not None:

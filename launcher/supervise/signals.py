@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -74,6 +75,16 @@ class Inbox:
             received = Received(signal.Signals(which), pid, uid, code == _SI_KERNEL)
             if not (received.number is signal.SIGHUP and self._no_hangups):
                 yield received
+
+
+@contextlib.contextmanager
+def blocked() -> Iterator[None]:
+    """All that an inbox reads waits meanwhile: also for the inbox of a program that we execute."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _signalfd(numbers: tuple[signal.Signals, ...]) -> int:

@@ -130,7 +130,9 @@ class Forked(Launch):
 
 
 def become_gpulaunch(words: Sequence[str], environ: Mapping[str, str]) -> None:
-    """What `python -m launcher WORDS` would do in a fresh process. Does not return: exec never happens."""
+    """What `python -m launcher WORDS` would do in a fresh process, but for the change to another interpreter. Does not
+    return: exec never happens.
+    """
     code = 125
     try:
         os.closerange(3, 1024)  # also the pipe at which our parent waits for an exec
@@ -141,10 +143,9 @@ def become_gpulaunch(words: Sequence[str], environ: Mapping[str, str]) -> None:
         faulthandler.dump_traceback_later(STACKS)  # on standard error, which a failure quotes
         os.environ.clear()
         os.environ.update(environ)
-        sys.argv = ["gpulaunch", *words]
-        from launcher.__main__ import main
+        from launcher.cli.entry import run
 
-        code = main()
+        code = run(words)
     except BaseException:
         traceback.print_exc()
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from launcher.cli import options, story
+from launcher.cli import afresh, options, story
 from launcher.cli.commands.check import show_check
 from launcher.cli.screen import Screen
 from launcher.errors import UsageError
@@ -65,4 +65,6 @@ def command(
         raise UsageError(f"{ctx.info_name}: --facts describes another machine: add --dry-run, or leave it out.")
     if as_json:
         raise UsageError(f"{ctx.info_name}: --json belongs to a query: add --dry-run, or leave it out.")
-    return story.launch(wish, "become" if become else "here", story.here(), screen, verify=not no_verify)
+    again = ctx.meta.get(afresh.AGAIN)
+    host = "become" if become else "here"
+    return story.launch(wish, host, story.here(), screen, verify=not no_verify, again=again)
