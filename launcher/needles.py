@@ -8,7 +8,7 @@ most of the texts need: a text that lacks one is not searched for. Most output o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import AnyStr, Generic
 
 _SMALL = 4 << 10  # characters that are searched through at once
@@ -26,10 +26,9 @@ class Needles(Generic[AnyStr]):
         self._rarest: tuple[AnyStr, ...] = tuple(
             min(_characters(text), key=_frequency, default=text) for text in self._texts
         )
-        needs: Counter[AnyStr] = Counter(character for text in self._texts for character in _characters(text))
         # Bit N stands for the text N.
         self._needing: tuple[tuple[AnyStr, int], ...] = tuple(
-            (character, self._those_with(character)) for character, _ in needs.most_common()
+            (character, self._those_with(character)) for character in _in_order(self._texts)
         )
 
     def occurring(self, data: AnyStr) -> tuple[AnyStr, ...]:
@@ -40,8 +39,8 @@ class Needles(Generic[AnyStr]):
         for character, needing in self._needing:
             if possible & needing and character not in data:
                 possible &= ~needing
-        if not possible:
-            return ()
+                if not possible:
+                    return ()
         numbered = zip(self._texts, self._rarest, strict=True)
         return tuple(
             text for at, (text, rarest) in enumerate(numbered) if possible >> at & 1 and _occurs(text, rarest, data)
@@ -64,6 +63,18 @@ def _occurs(text: AnyStr, rarest: AnyStr, data: AnyStr) -> bool:
             return True
         at = data.find(rarest, at + 1)
     return text in data
+
+
+def _in_order(texts: Sequence[AnyStr]) -> Iterator[AnyStr]:
+    """All their characters, so that a few of the first rule out every text; rare ones before frequent ones."""
+    left = list(texts)
+    every = set().union(*map(_characters, texts))
+    while every:
+        needed = Counter(character for text in left or texts for character in _characters(text) & every)
+        best = max(every, key=lambda character: (needed[character], _frequency(character)))
+        yield best
+        every.remove(best)
+        left = [text for text in left if best not in text]
 
 
 def _characters(text: AnyStr) -> set[AnyStr]:

@@ -19,3 +19,17 @@ def test_what_occurs_is_found(parts: list[str], large: bool) -> None:
     assert Needles(TEXTS).occurring(text) == expected
     encoded = tuple(needle.encode() for needle in expected)
     assert Needles(needle.encode() for needle in TEXTS).occurring(text.encode()) == encoded
+
+
+def test_few_characters_rule_out_all_texts() -> None:
+    """What makes it fast: 0 and a newline are in every log, and the first characters asked for are not among them."""
+    asked: list[str] = []
+
+    class Text(str):
+        def __contains__(self, part: str) -> bool:  # type: ignore[override]
+            asked.append(part)
+            return super().__contains__(part)
+
+    texts = [*TEXTS, "Traceback", "failed", "cannot", "No such file", "signal"]
+    assert Needles(texts).occurring(Text("0123456789\n" * 1000)) == ()
+    assert len(asked) <= 5

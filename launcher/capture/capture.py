@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from launcher.capture.lines import Lines
 from launcher.capture.log_thread import LogThread
 from launcher.capture.masker import Masker
+from launcher.capture.memory import keep_freed_blocks
 from launcher.capture.records import Stream
 from launcher.capture.terminal import Say, Terminal
 
@@ -71,6 +72,7 @@ class Capture:
 
     def start(self) -> None:
         """Begins to read."""
+        keep_freed_blocks()
         self._thread.start()
 
     def finish(self, patience: float) -> bool:
@@ -106,12 +108,18 @@ class Capture:
             for pipe in self._wires:
                 selector.register(pipe, selectors.EVENT_READ)
             while selector.get_map():
-                for key, _ in selector.select(self._patience()):
+                for key, _ in selector.select(0) or self._wait(selector):
                     if not self._take(key.fd):
                         selector.unregister(key.fd)
                         os.close(key.fd)
                         self._end_of(self._wires[key.fd])
                 self._show_what_waits(time.monotonic())
+
+    def _wait(self, selector: selectors.BaseSelector) -> list[tuple[selectors.SelectorKey, int]]:
+        """Nothing comes at this moment."""
+        if self._log is not None:
+            self._log.go_on()
+        return selector.select(self._patience())
 
     def _patience(self) -> float | None:
         """Seconds until somebody must look again."""
@@ -153,6 +161,6 @@ class Capture:
             return
         self._end = (self._end + block[-_LAST_LINES:])[-_LAST_LINES:]
         if self._log is not None:
-            self._log.put(block, wire.stream, time.time())
+            self._log.put(block, wire.stream, time.time(), more=True)
         if self._on_lines is not None:
             self._on_lines(block)

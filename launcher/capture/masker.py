@@ -41,8 +41,12 @@ class Masker:
 
     def feed(self, chunk: bytes) -> bytes:
         """What may be shown of everything so far."""
-        data = self._held + chunk if self._held else chunk
-        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        cut = _end_of_lines(chunk)
+        if cut and len(chunk) - cut <= LONGEST and not self._crosses_lines:
+            held, self._held = self._held, chunk[cut:]
+            return self._masked(b"".join((held, memoryview(chunk)[:cut])))  # copied once, not twice
+        data = self._held + chunk
+        cut = _end_of_lines(data)
         if len(data) - cut > LONGEST:
             gap = _last_gap(data)
             cut = max(cut, self._end_of_the_sure(data[:gap])[0])
@@ -124,6 +128,12 @@ def spellings(secrets: Iterable[str]) -> tuple[bytes, ...]:
 
 def _escaped(text: str) -> set[str]:
     return {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]}
+
+
+def _end_of_lines(data: bytes) -> int:
+    """After the last line that has ended, be it only overwritten; 0 where none has."""
+    end = data.rfind(b"\n") + 1
+    return max(end, data.rfind(b"\r", end) + 1)
 
 
 def _last_gap(data: bytes) -> int:

@@ -13,6 +13,7 @@ from typing import Literal
 from launcher.capture.ranks import rank
 
 Stream = Literal["out", "err", "gpulaunch"]
+Part = bytes | memoryview
 
 
 def stamped(block: bytes, stream: Stream, at: float, form: Literal["text", "json"]) -> bytes:
@@ -20,7 +21,7 @@ def stamped(block: bytes, stream: Stream, at: float, form: Literal["text", "json
     return b"".join(stamped_parts(block, stream, at, form))
 
 
-def stamped_parts(block: bytes, stream: Stream, at: float, form: Literal["text", "json"]) -> tuple[bytes, ...]:
+def stamped_parts(block: bytes, stream: Stream, at: float, form: Literal["text", "json"]) -> tuple[Part, ...]:
     """The same in parts that follow each other: putting them together would copy a large block once more."""
     if not block:
         return ()
@@ -28,7 +29,7 @@ def stamped_parts(block: bytes, stream: Stream, at: float, form: Literal["text",
     if form == "json":
         return (b"".join(_json(line, stream, time) for line in block.split(b"\n")[:-1]),)
     mark = f"{time} {stream} ".encode()
-    return mark, block[:-1].replace(b"\n", b"\n" + mark), b"\n"
+    return mark, memoryview(block.replace(b"\n", b"\n" + mark))[: -len(mark)]
 
 
 def _json(line: bytes, stream: Stream, time: str) -> bytes:

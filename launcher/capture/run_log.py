@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from launcher.capture.records import Stream, stamped, stamped_parts
+from launcher.capture.records import Part, Stream, stamped, stamped_parts
 from launcher.capture.retention import make_room
 from launcher.model import Logging
 from launcher.private_files import open_private
 
 Say = Callable[[str], None]
+_IOV_MAX = 1024  # parts that one writev(2) takes: <limits.h> of Linux
+MOST_PARTS = _IOV_MAX - 3  # after which another block still fits
 
 
 class RunLog:
@@ -39,9 +41,14 @@ class RunLog:
 
     def put(self, block: bytes, stream: Stream, at: float) -> None:
         """Whole lines of a stream; `at` in seconds since the epoch."""
-        if not block:
-            return
-        parts = stamped_parts(block, stream, at, self._options.format)
+        self.append(self.marked(block, stream, at))
+
+    def marked(self, block: bytes, stream: Stream, at: float) -> tuple[Part, ...]:
+        """The same lines as this log will hold them, for `append`. From any thread."""
+        return stamped_parts(block, stream, at, self._options.format)
+
+    def append(self, parts: Sequence[Part]) -> None:
+        """What `marked` made, one or several, each whole."""
         size = sum(map(len, parts))
         written = self._at_once(parts, size)
         if written < size:
@@ -64,9 +71,13 @@ class RunLog:
         if self._lost:
             self._say(f"{self._lost} bytes are missing in the log, which could not be written")
 
-    def _at_once(self, parts: tuple[bytes, ...], size: int) -> int:
+    def _at_once(self, parts: Sequence[Part], size: int) -> int:
         """The bytes that one call wrote, without a copy of them all: the usual case. 0 where there is more to do."""
-        if self._lost_here or (self._options.rotate and self._size + size > self._options.rotate):
+        if (
+            len(parts) > _IOV_MAX
+            or self._lost_here
+            or (self._options.rotate and self._size + size > self._options.rotate)
+        ):
             return 0
         try:
             count = os.writev(self._descriptor, parts)

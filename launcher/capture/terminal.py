@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import stat
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 
 Say = Callable[[str], None]
 
@@ -34,7 +36,7 @@ class Terminal:
         self._written = 0
         self._lost = 0
         self._moved_at = 0.0
-        self._gone = False
+        self._gone = is_null_device(descriptor)  # nobody will ever read it
         self._closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name=f"terminal-{name}", daemon=True)
@@ -42,9 +44,9 @@ class Terminal:
 
     def put(self, chunk: bytes) -> None:
         """Takes a chunk, or drops it where the reader is too far behind or gone."""
+        if self._gone or not chunk:
+            return
         with self._changed:
-            if self._gone or not chunk:
-                return
             if self._behind + len(chunk) > _WAITING:
                 self._lost += len(chunk)
                 return
@@ -113,3 +115,12 @@ class Terminal:
         with contextlib.suppress(OSError, ValueError), selectors.DefaultSelector() as selector:
             selector.register(self._descriptor, selectors.EVENT_WRITE)
             selector.select(1.0)
+
+
+def is_null_device(descriptor: int) -> bool:
+    """True for /dev/null, by whatever name it was opened."""
+    try:
+        found, null = os.fstat(descriptor), Path(os.devnull).stat()
+    except OSError:
+        return False
+    return stat.S_ISCHR(found.st_mode) and found.st_rdev == null.st_rdev

@@ -10,13 +10,14 @@ reach no disk and no command line.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from launcher.cli.screen import Screen
 
@@ -55,12 +56,13 @@ def go_on(half: SecondHalf, screen: Screen, again: Sequence[str]) -> None:
 
     if screen.voice.is_late or not sys.executable:
         return
-    with blocked():  # until the next one reads them
+    left = Handed(half, screen.quiet, screen.verbose, screen.no_color)
+    # Signals wait until the next one reads them.
+    with blocked(), contextlib.suppress(OSError), _file_with(left) as file:
+        half.claim.keep_through_exec()
         try:
-            descriptor = _file_with(Handed(half, screen.quiet, screen.verbose, screen.no_color))
-            half.claim.keep_through_exec()
-            os.execve(sys.executable, [sys.executable, *again[1:]], {**os.environ, VARIABLE: str(descriptor)})
-        except OSError:
+            os.execve(sys.executable, [sys.executable, *again[1:]], {**os.environ, VARIABLE: str(file.fileno())})
+        finally:
             half.claim.keep_from_children()
 
 
@@ -80,16 +82,13 @@ def handed() -> Handed | None:
     return found if isinstance(found, Handed) else None
 
 
-def _file_with(handed: Handed) -> int:
-    """A descriptor that outlives exec. Raises OSError."""
-    descriptor = os.memfd_create("gpulaunch", os.MFD_ALLOW_SEALING)
-    try:
-        os.set_inheritable(descriptor, True)
-        with os.fdopen(descriptor, "wb", closefd=False) as file:
-            pickle.dump(handed, file)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        fcntl.fcntl(descriptor, _F_ADD_SEALS, _SEALED)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
+@contextlib.contextmanager
+def _file_with(handed: Handed) -> Iterator[BinaryIO]:
+    """A file that outlives exec. Raises OSError."""
+    with os.fdopen(os.memfd_create("gpulaunch", os.MFD_ALLOW_SEALING), "wb") as file:
+        os.set_inheritable(file.fileno(), True)
+        pickle.dump(handed, file)
+        file.flush()
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        fcntl.fcntl(file, _F_ADD_SEALS, _SEALED)
+        yield file

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from launcher.capture.log_thread import BEHIND, LogThread
+from launcher.capture.log_thread import BEHIND, ENOUGH, LogThread
+from launcher.capture.records import stamped
 from launcher.capture.run_log import RunLog
 from launcher.model import Logging
 from tests.helpers import eventually
 from tests.launching import unstamped
 
 LINE = b"x" * 1023 + b"\n"
+MARKED = stamped(LINE, "out", 0.0, "text")
 BLOCK = LINE * 256
 
 
@@ -61,6 +63,21 @@ def test_everything_is_written_in_the_order_in_which_it_came(tmp_path: Path) -> 
     assert said == []
 
 
+def test_small_blocks_are_written_together_and_none_waits_when_no_more_comes(tmp_path: Path, disk: Disk) -> None:
+    log, _ = thread_of(tmp_path)
+    written = tmp_path / "server.log"
+    for _ in range(3):
+        log.put(LINE, "out", 0.0, more=True)
+    assert not disk.asked.wait(0.2) and log.behind == 3 * len(MARKED)
+    log.go_on()
+    eventually(lambda: written.stat().st_size == 3 * len(MARKED))
+    for _ in range(ENOUGH // len(MARKED) + 1):
+        log.put(LINE, "out", 0.0, more=True)  # a flood goes on without a word
+    eventually(lambda: written.stat().st_size > ENOUGH)
+    log.close()
+    assert written.read_bytes() == MARKED * (ENOUGH // len(MARKED) + 4)
+
+
 def test_a_disk_that_hangs_holds_nobody_up_and_what_is_missing_is_counted(tmp_path: Path, disk: Disk) -> None:
     log, said = thread_of(tmp_path)
     disk.answers.clear()
@@ -78,7 +95,7 @@ def test_a_disk_that_hangs_holds_nobody_up_and_what_is_missing_is_counted(tmp_pa
     log.close()
     lines = (tmp_path / "server.log").read_bytes()
     kept = lines.count(LINE)
-    missing = (blocks * len(BLOCK)) - kept * len(LINE)
+    missing = (blocks * 256 - kept) * len(MARKED)
     assert missing > 0
     assert f"gpulaunch {missing} bytes are missing here\n".encode() in lines
     assert lines.endswith(b" out last\n") and lines.index(b" out first\n") < lines.index(LINE)
@@ -113,7 +130,7 @@ def test_a_disk_that_never_answers_again_does_not_hold_up_the_end(tmp_path: Path
     log.put(LINE, "out", 0.0)
     assert disk.asked.wait(10)
     log.close(patience=0.2)
-    assert said == [f"the log's disk does not answer: at least {len(LINE)} bytes are missing in the log"]
+    assert said == [f"the log's disk does not answer: at least {len(MARKED)} bytes are missing in the log"]
 
 
 def test_an_error_of_the_disk_is_said_once_and_written_after_it(

@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
-from launcher.capture.terminal import Terminal
+from launcher.capture.terminal import Terminal, is_null_device
 from tests.helpers import eventually
 from tests.hostiles import health
 from tests.launching import Launch
@@ -75,6 +76,13 @@ def test_the_end_does_not_wait_for_a_reader_that_sleeps_and_says_what_it_missed(
     missed = int(sentence.split()[0])
     assert 0 < missed < MEBIBYTE
     assert read_all(read) >= MEBIBYTE - missed
+
+
+@pytest.mark.parametrize(("device", "null"), [(os.devnull, True), ("/dev/zero", False)])
+def test_only_the_null_device_counts_as_gone_from_the_start(device: str, null: bool) -> None:
+    """/dev/zero takes everything, too, but who gave us that wanted it written."""
+    with Path(device).open("wb") as file:
+        assert is_null_device(file.fileno()) == null
 
 
 def test_a_reader_that_is_gone_costs_nothing(pipe: tuple[int, int]) -> None:

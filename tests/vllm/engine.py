@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import re
+import signal
 import socket
 import sys
 import threading
+import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -110,17 +113,36 @@ class Engine(Launch):
         question = {"model": self.called, "prompt": "Hello", "max_tokens": tokens, "temperature": 0}
         return self.ask("/v1/completions", question, key)
 
-    def asks_in_the_background(self) -> threading.Thread:
-        """A client of vLLM that waits for a long answer, which may never come."""
+    @contextlib.contextmanager
+    def asked_without_end(self) -> Iterator[None]:
+        """Clients of vLLM that wait for long answers, one after the other: a fast machine ends each at once."""
+        over = threading.Event()
 
         def client() -> None:
             question = {"model": self.called, "prompt": ["Hello"] * 8, "max_tokens": 240, "ignore_eos": True}
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                self.ask("/v1/completions", question)
+            while not over.wait(0.01):
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    self.ask("/v1/completions", question)
 
-        thread = threading.Thread(target=client, daemon=True)
-        thread.start()
-        return thread
+        threads = [threading.Thread(target=client, daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
+
+    def hangs_in_a_request(self, pid: int) -> bool:
+        """Makes a process stand still, and lets it go on where that was between two requests."""
+        os.kill(pid, signal.SIGSTOP)
+        for _ in range(10):  # a step that was under way is still counted
+            time.sleep(0.1)
+            if not self.has_a_request():
+                os.kill(pid, signal.SIGCONT)
+                return False
+        return True
 
     def has_a_request(self) -> bool:
         """True while vLLM counts one that runs."""

@@ -95,11 +95,10 @@ def test_r091_a_worker_that_stands_still_is_found_though_health_stays_200(engine
     engine.serve("vllm", live={"stall": "10s"}).served()
     started = engine.complete()["created"]
     eventually(lambda: engine.complete()["created"] - started > 11, within=60, what="it is not taken for stuck")
-    client = engine.asks_in_the_background()
-    eventually(engine.has_a_request, within=60)
-    os.kill(engine.part(WORKER).pid, signal.SIGSTOP)
-    assert health(engine.port) == 200
-    assert engine.wait(120) == 124
-    client.join()
+    worker = engine.part(WORKER).pid
+    with engine.asked_without_end():
+        eventually(lambda: engine.hangs_in_a_request(worker), within=60)
+        assert health(engine.port) == 200
+        assert engine.wait(120) == 124
     engine.nothing_is_left()
     assert "and no token came for" in engine.outcome["cause"]
