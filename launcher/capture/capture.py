@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from launcher.capture.lines import Lines
 from launcher.capture.log_thread import LogThread
 from launcher.capture.masker import Masker
-from launcher.capture.memory import keep_freed_blocks
 from launcher.capture.records import Stream
 from launcher.capture.terminal import Say, Terminal
 
@@ -72,7 +71,6 @@ class Capture:
 
     def start(self) -> None:
         """Begins to read."""
-        keep_freed_blocks()
         self._thread.start()
 
     def finish(self, patience: float) -> bool:
