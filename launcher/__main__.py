@@ -16,9 +16,9 @@ def main() -> int:
         print(f"gpulaunch {__version__}")
         return 0
     try:
-        from launcher.cli.entry import run
+        from launcher.cli import afresh, entry
 
-        return run(sys.argv[1:], sys.orig_argv)
+        return entry.run(sys.argv[1:], afresh.command_line())
     except KeyboardInterrupt:  # also while our own modules are being imported
         return 130
 

@@ -7,6 +7,7 @@ drained all the same: a server that waits for its own output is a dead server (a
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import threading
@@ -22,6 +23,7 @@ from launcher.capture.terminal import Say, Terminal
 
 _READ = 1 << 18  # bytes at most in one read: what the processor's cache holds
 _IDLE = 0.2  # seconds after which an unfinished line is shown: a prompt must appear
+_LATE = 0.2  # seconds after which the log's thread is told to go on, also while a flood of the other stream comes
 _QUIET = 5.0  # seconds after which the log is brought up to date with it: a server that hangs says no more
 _LAST_LINES = 16 << 10  # bytes of the end of the output that are kept in memory
 _SLOW_READERS = 10.0  # seconds for those who read our streams at the end; a unit's stop must not take longer
@@ -67,15 +69,23 @@ class Capture:
         self._on_lines = on_lines
         self._end = b""
         self._progress: str | None = None
+        self._went_on_at = 0.0
         self._thread = threading.Thread(target=self._run, name="capture", daemon=True)
 
     def start(self) -> None:
         """Begins to read."""
         self._thread.start()
 
-    def finish(self, patience: float) -> bool:
-        """Waits for the end of both pipes. False if somebody still holds one after so many seconds."""
-        self._thread.join(patience)
+    def finish(self, patience: float, until: float = math.inf) -> bool:
+        """Waits for the end of both pipes. False if somebody still holds one, and for so many seconds nothing came, or
+        that moment (monotonic seconds) is over.
+        """
+        begin = time.monotonic()
+        while self._thread.is_alive():
+            rest = min(max(begin, self.moved_at) + patience, until) - time.monotonic()
+            if rest <= 0:
+                break
+            self._thread.join(rest)
         ended = not self._thread.is_alive()
         if ended and self._log is not None:
             self._log.close()
@@ -115,9 +125,13 @@ class Capture:
 
     def _wait(self, selector: selectors.BaseSelector) -> list[tuple[selectors.SelectorKey, int]]:
         """Nothing comes at this moment."""
+        self._go_on(time.monotonic())
+        return selector.select(self._patience())
+
+    def _go_on(self, now: float) -> None:
+        self._went_on_at = now
         if self._log is not None:
             self._log.go_on()
-        return selector.select(self._patience())
 
     def _patience(self) -> float | None:
         """Seconds until somebody must look again."""
@@ -138,6 +152,8 @@ class Capture:
 
     def _show_what_waits(self, now: float) -> None:
         """A pipe that speaks must not keep the other one's words back."""
+        if now - self._went_on_at >= _LATE:
+            self._go_on(now)
         for wire in self._wires.values():
             if wire.masker.holds and now - wire.heard_at >= _IDLE:
                 self._deliver(wire, wire.masker.flush())

@@ -13,7 +13,7 @@ from launcher.capture.masker import Masker
 from launcher.capture.pieces import Splitter
 from launcher.capture.plain import is_plain, plain
 from launcher.capture.progress import Progress
-from launcher.capture.repeats import Repeats
+from launcher.capture.repeats import Repeats, runs
 from launcher.capture.shapes import mask_shapes
 
 _LARGE = 32 << 10  # bytes of a chunk in which repetitions are looked for here and there: a long one is found
@@ -67,6 +67,15 @@ class Lines:
         return first == self._repeats.last or any(_repeats_at(chunk, at) for at in range(0, len(chunk), _STRIDE))
 
     def _looked_at(self, chunk: bytes) -> Iterator[bytes]:
+        for part, times in runs(chunk):
+            yield from self._line_by_line(part)
+            last = part[part.rfind(b"\n", 0, -1) + 1 :]
+            if last[:-1] == self._repeats.last and b"%" not in last:  # it is kept as it is: only its number counts
+                self._repeats.again(times)
+            else:
+                yield from self._line_by_line(last * times)
+
+    def _line_by_line(self, chunk: bytes) -> Iterator[bytes]:
         for piece in self._splitter.feed(chunk):
             text = piece.text
             if not is_plain(text):

@@ -16,7 +16,7 @@ from launcher.model import Logging
 from launcher.runs import Run
 
 BEHIND = 1 << 20  # bytes that wait for the disk
-ENOUGH = 1 << 19  # bytes for which the thread is woken, and that it writes at once
+ENOUGH = 1 << 19  # bytes for which the thread is woken, and after which it takes no more for one write
 HANGS = 3.0  # seconds without a byte written after which the disk is not waited for
 PATIENCE = 20.0  # the same at the end, when nothing else has to go on
 
@@ -47,7 +47,7 @@ class LogThread:
     def put(self, block: bytes, stream: Stream, at: float, *, more: bool = False) -> None:
         """Whole lines of a stream; `at` in seconds since the epoch. Waits while the disk is only slow.
 
-        With `more` the thread is not woken for a small block: another one follows at once, or `go_on`.
+        With `more` the thread is not woken for a small block: `go_on` follows in a moment.
         """
         parts = self._log.marked(block, stream, at)  # here: two threads of Python would only wait for each other
         size = sum(map(len, parts))
@@ -67,7 +67,7 @@ class LogThread:
                 self._wake()
 
     def go_on(self) -> None:
-        """Nothing more comes for the moment."""
+        """Nothing more comes for the moment, or something has waited long enough."""
         if self._waiting:
             with self._changed:
                 self._wake()
@@ -121,7 +121,7 @@ class LogThread:
             self._idle = False
             parts: list[Part] = []
             size = 0
-            while self._waiting and len(parts) < MOST_PARTS:
+            while self._waiting and size < ENOUGH and len(parts) < MOST_PARTS:
                 block = self._waiting.popleft()
                 parts += block
                 size += sum(map(len, block))

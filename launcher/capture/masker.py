@@ -51,7 +51,7 @@ class Masker:
             gap = _last_gap(data)
             cut = max(cut, self._end_of_the_sure(data[:gap])[0])
         if self._crosses_lines:
-            cut = min(cut, self._end_of_the_sure(data)[0])
+            cut = self._outside_of_values(data, min(cut, self._end_of_the_sure(data)[0]))
         if not cut:
             self._held = data
             return b""
@@ -94,11 +94,14 @@ class Masker:
         """
         keep = self._unfinished(data)
         cut = len(data) - keep
-        if keep and self._pattern is not None:
-            for match in self._pattern.finditer(data):
-                if match.start() < cut < match.end():
-                    return match.start(), keep
-        return cut, keep
+        return self._outside_of_values(data, cut) if keep else cut, keep
+
+    def _outside_of_values(self, data: bytes, cut: int) -> int:
+        """The cut, or the beginning of the whole value in which it lies."""
+        for match in self._pattern.finditer(data) if self._pattern is not None else ():
+            if match.start() < cut < match.end():
+                return match.start()
+        return cut
 
     def _unfinished(self, data: bytes) -> int:
         """The length of the longest end of the data that is a beginning of a known value, but not all of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+_STRIDE = 4 << 10  # bytes between the places where a run is looked for
 FEW = 2  # repetitions that are kept as they are: a count would not be shorter
 
 
@@ -33,6 +34,10 @@ class Repeats:
         self._line = line
         yield line
 
+    def again(self, times: int) -> None:
+        """The last line came so many times more."""
+        self._count += times
+
     def passed(self, line: bytes) -> None:
         """This line was kept without being looked at; nothing may be held then."""
         self._line = line
@@ -44,3 +49,34 @@ class Repeats:
             yield from [self._line] * count
         elif count:
             yield f"last line repeated {count} times".encode()
+
+
+def runs(chunk: bytes) -> Iterator[tuple[bytes, int]]:
+    """The chunk in parts, and how often the last line of each follows it once more, which is left out then.
+
+    A server that repeats one line without end says millions a second; only long runs are looked for.
+    """
+    done = at = 0
+    while at < len(chunk):
+        begin = chunk.find(b"\n", at) + 1
+        middle = chunk.find(b"\n", begin) + 1
+        end = _end_of_run(chunk, middle, chunk[begin:middle]) if 0 < begin < middle - 1 else 0
+        if end > middle:
+            yield chunk[done:middle], (end - middle) // (middle - begin)
+            done = end
+        at = max(at + _STRIDE, end)
+    if done < len(chunk):
+        yield chunk[done:], 0
+
+
+def _end_of_run(chunk: bytes, begin: int, line: bytes) -> int:
+    """Up to where the line is repeated from there on."""
+    block, end = line, begin
+    while chunk.startswith(block, end):
+        end += len(block)
+        block += block
+    while len(block) >= len(line):
+        if chunk.startswith(block, end):
+            end += len(block)
+        block = block[: len(block) // 2]
+    return end

@@ -126,8 +126,13 @@ class RunLog:
         """Says in the file itself what is missing at this place."""
         sentence = f"{self._lost_here} bytes are missing here\n".encode()
         line = stamped(sentence, "gpulaunch", time.time(), self._options.format)
-        self._size += os.write(self._descriptor, line if self._whole else b"\n" + line)
-        self._lost_here, self._whole = 0, True
+        rest = line if self._whole else b"\n" + line
+        while rest:
+            count = os.write(self._descriptor, rest)
+            self._size += count
+            self._whole = count == len(rest)
+            rest = rest[count:]
+        self._lost_here = 0
 
     def _rotate(self) -> bool:
         """A new file. False where that cannot be done: the old one goes on."""

@@ -6,6 +6,7 @@ What a reader is too far behind to be shown is dropped and counted, and the coun
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import selectors
 import stat
@@ -20,6 +21,7 @@ Say = Callable[[str], None]
 _WAITING = 64 << 20  # bytes that a slow terminal may be behind
 _CHUNK_COST = 64  # bytes that the memory of a small chunk costs beside its content
 _PIECE = 1 << 16  # bytes in one write: a write that waits does not tell how far it came
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a file to which the stream was redirected
 _STALLED = 2.0  # seconds without a byte after which a reader is not waited for at the end
 
 
@@ -37,6 +39,7 @@ class Terminal:
         self._lost = 0
         self._moved_at = 0.0
         self._gone = is_null_device(descriptor)  # nobody will ever read it
+        self._full = False
         self._closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name=f"terminal-{name}", daemon=True)
@@ -85,7 +88,7 @@ class Terminal:
                 if self._gone:
                     self._chunks.clear()
                     return
-            if not self._chunks:
+            if not self._chunks and not self._full:
                 self._confess()
 
     def _confess(self) -> None:
@@ -93,7 +96,7 @@ class Terminal:
         with self._changed:
             lost, self._lost = self._lost, 0
         if lost and not self._gone:
-            self._say(f"{lost} bytes were not shown on {self._name}, whose reader did not keep up; the log has them")
+            self._say(f"{lost} bytes were not shown on {self._name}, which did not take them; the log has them")
 
     def _write(self, chunk: bytes) -> None:
         rest = memoryview(chunk)
@@ -102,13 +105,25 @@ class Terminal:
                 count = os.write(self._descriptor, rest[:_PIECE])
             except BlockingIOError:
                 self._wait_until_writable()
-            except OSError:
-                self._gone = True  # EPIPE, EIO: whoever read it is gone; the log goes on
+            except OSError as error:
+                if error.errno in _FULL:
+                    self._lost_to_disk(len(rest))
+                else:
+                    self._gone = True  # EPIPE, EIO: whoever read it is gone; the log goes on
                 return
             else:
                 rest = rest[count:]
+                self._full = False
                 self._written += count
                 self._moved_at = time.monotonic()
+
+    def _lost_to_disk(self, count: int) -> None:
+        """There may be room again for the next chunk; what is missing is said then, or at the end."""
+        self._full = True
+        with self._changed:
+            self._lost += count
+            self._taken -= count
+        self._moved_at = time.monotonic()
 
     def _wait_until_writable(self) -> None:
         """Somebody else made the stream non-blocking."""

@@ -29,7 +29,7 @@ REPORT_AT = "please report it with the output of the same command and -v"
 def run(arguments: Sequence[str], again: Sequence[str] | None = None) -> int:
     """Runs one command line; returns its exit code and raises nothing.
 
-    `again` is the whole command line of our process, where executing it would lead here once more (see `afresh`).
+    `again` is the command line of our process, where executing it would lead here once more (`afresh.command_line`).
     """
     _have_three_streams()
     screen = Screen()
@@ -41,7 +41,7 @@ def run(arguments: Sequence[str], again: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: Sequence[str], screen: Screen, again: Sequence[str] | None) -> int:
     try:
-        handed = afresh.handed()
+        handed = afresh.handed(arguments)
         return handed.carry_out(screen) if handed else _command(arguments, screen, again)
     except click.exceptions.Exit as asked:
         return asked.exit_code

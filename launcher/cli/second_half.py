@@ -6,13 +6,16 @@ never planned anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from launcher.cli.early import Stopped
 from launcher.cli.screen import Screen
+from launcher.errors import INTERRUPTED, Refused
 from launcher.hosts import HOSTS
 from launcher.instances import Claim
-from launcher.model import Plan
+from launcher.model import Outcome, Plan
 from launcher.report import launch as launch_report
 from launcher.report.masking import masked_outcome
 from launcher.runs import Run
@@ -31,11 +34,37 @@ class SecondHalf:
     def carry_out(self, environ: Mapping[str, str], screen: Screen) -> int:
         """The exit code of the launch. `environ`: of whoever called us."""
         say = _discreet(screen, self.plan)
-        outcome = HOSTS[self.host].carry_out(self.plan, self.run, environ=environ, say=say)
+        with telling_why_not(self.run, self.plan):
+            outcome = HOSTS[self.host].carry_out(self.plan, self.run, environ=environ, say=say)
         shown = masked_outcome(outcome, self.plan.secrets)
         self.run.close(shown)
         screen.tell(launch_report.outcome(shown))
         return outcome.exit_code
+
+
+@contextlib.contextmanager
+def telling_why_not(run: Run, plan: Plan) -> Iterator[None]:
+    """The run's folder says how it ended, also where nothing was started."""
+    try:
+        yield
+    except Refused as refused:
+        run.close(masked_outcome(_not_started(str(refused), refused.exit_code), plan.secrets))
+        raise
+    except (Stopped, KeyboardInterrupt) as stop:
+        code = stop.exit_code if isinstance(stop, Stopped) else INTERRUPTED
+        run.close(_not_started("stopped before the start", code, requested=True))
+        raise
+
+
+def _not_started(cause: str, exit_code: int, *, requested: bool = False) -> Outcome:
+    return Outcome(
+        exit_code=exit_code,
+        cause=cause,
+        origin="launcher",
+        child="not started",
+        requested=requested,
+        ready=False,
+    )
 
 
 def _discreet(screen: Screen, plan: Plan) -> Callable[[str], None]:

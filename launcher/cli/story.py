@@ -5,22 +5,21 @@ No special cases: what differs from machine to machine is in the facts, what dif
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import pwd
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from launcher import facts as looking
 from launcher import findings, instances, leftovers, runs
 from launcher.cli import afresh, early, starting
 from launcher.cli.screen import Screen
-from launcher.cli.second_half import SecondHalf
+from launcher.cli.second_half import SecondHalf, telling_why_not
 from launcher.engines import ENGINES
-from launcher.errors import INTERRUPTED, TRY_AGAIN, Refused, UsageError, worst
+from launcher.errors import TRY_AGAIN, Refused, UsageError, worst
 from launcher.facts import document as facts_files
-from launcher.model import Facts, Finding, Outcome, Plan, Request, Severity
+from launcher.model import Facts, Finding, Plan, Request, Severity
 from launcher.paths import Places, places
 from launcher.planning import make_plan
 from launcher.preflight import last_moment
@@ -32,7 +31,6 @@ from launcher.profile.load import load_profile
 from launcher.report import launch as launch_report
 from launcher.report.document import plan_document
 from launcher.report.findings import finding_lines
-from launcher.report.masking import masked_outcome
 from launcher.verify import comparison_findings, verify_once
 
 
@@ -118,7 +116,7 @@ def launch(
 ) -> int:
     """The whole story. Returns the exit code of the launch. Not `verify`: the libraries in the target are not asked.
 
-    `again`: the command line of our process, where executing it leads here once more; None: it is not executed.
+    `again`: `afresh.command_line`; None: it is not executed.
     """
     require_linux(platform.system())
     early.listen()
@@ -135,13 +133,13 @@ def launch(
         )
         screen.tell(launch_report.opened(run.log_path, run.findings, quiet=screen.quiet))
         half = SecondHalf(host=host, plan=plan, run=run, claim=claim)
-        with _telling_why_not(run, plan):
+        with telling_why_not(run, plan):
             _prepare(made, at, screen, verify=verify)
-            if host == "become":
-                claim.keep_through_exec()
-            elif again is not None:
-                afresh.go_on(half, screen, again)
-            return half.carry_out(at.environ, screen)
+        if host == "become":
+            claim.keep_through_exec()
+        elif again is not None:
+            afresh.go_on(half, screen, again)
+        return half.carry_out(at.environ, screen)
 
 
 def _claimed(made: Planned, wish: Wish, at: Here, screen: Screen, run_id: str) -> instances.Claim:
@@ -186,20 +184,6 @@ def _prepare(made: Planned, at: Here, screen: Screen, *, verify: bool) -> None:
     carry_out_steps(made.plan.prepare)
     if verify:
         _verify(made, at, screen)
-
-
-@contextlib.contextmanager
-def _telling_why_not(run: runs.Run, plan: Plan) -> Iterator[None]:
-    """The run's folder says how it ended, also where nothing was started."""
-    try:
-        yield
-    except Refused as refused:
-        run.close(masked_outcome(_not_started(str(refused), refused.exit_code), plan.secrets))
-        raise
-    except (early.Stopped, KeyboardInterrupt) as stop:
-        code = stop.exit_code if isinstance(stop, early.Stopped) else INTERRUPTED
-        run.close(_not_started("stopped before the start", code, requested=True))
-        raise
 
 
 def with_findings(plan: Plan, more: Iterable[Finding]) -> Plan:
@@ -252,17 +236,6 @@ def _verify(made: Planned, at: Here, screen: Screen) -> None:
 
 def _quietly(sentence: str) -> None:
     """Nothing is said."""
-
-
-def _not_started(cause: str, exit_code: int, *, requested: bool = False) -> Outcome:
-    return Outcome(
-        exit_code=exit_code,
-        cause=cause,
-        origin="launcher",
-        child="not started",
-        requested=requested,
-        ready=False,
-    )
 
 
 def _cwd() -> str:

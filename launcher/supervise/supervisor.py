@@ -49,7 +49,7 @@ _OFTEN = 1.0  # seconds between looks at the tree for the guard and the run fold
 _SELDOM = 5.0  # the same where nothing changes any more: engines have hundreds of threads, and each is looked at
 _EMPTYING = 0.05  # seconds between looks while the tree is being emptied
 _MORE_TIME = 30.0  # seconds that systemd is asked for while the server loads
-_DRAIN_PATIENCE = 5.0  # seconds for the pipes to end once no process is left
+_DRAIN_PATIENCE = 5.0  # seconds without a byte for the pipes to end once no process is left
 
 
 class Supervisor:
@@ -307,7 +307,7 @@ class Supervisor:
     def _drain(self, until: float, stopped: threading.Event) -> str | None:
         """The rest of the server's output."""
         capture = self._attempt.capture
-        if capture is not None and not capture.finish(_DRAIN_PATIENCE):
+        if capture is not None and not capture.finish(_DRAIN_PATIENCE, until):
             return "a process beyond our reach still holds the server's output"
         return None
 

@@ -40,6 +40,16 @@ def test_both_streams_arrive_apart(launch: Launch) -> None:
     assert b"to stdout" in launch.log and b"to stderr" in launch.log
 
 
+def test_a_line_is_in_the_log_at_once_though_the_other_stream_floods_with_what_is_only_counted(launch: Launch) -> None:
+    """A server that repeats one line without end: what it said first is why."""
+    launch.start(command=["sh", "-c", "echo first; echo why >&2; exec yes"], ready=False)
+    eventually((launch.run_folder / "server.log").exists)
+    eventually(lambda: b" err why\n" in (launch.run_folder / "server.log").read_bytes(), within=10)
+    assert b" out first\n" in (launch.run_folder / "server.log").read_bytes()
+    assert launch.signal(signal.SIGTERM).wait() == 0
+    assert b"\nlast line repeated " in launch.log
+
+
 def test_lines_of_a_killed_server_arrive_through_the_pipe(launch: Launch) -> None:
     """R134 docker-library/python#604: without PYTHONUNBUFFERED the control delivers nothing."""
     script = "import os, signal; print('the last words'); os.kill(os.getpid(), signal.SIGKILL)"

@@ -14,6 +14,7 @@ from launcher.capture.lines import Lines
 from launcher.capture.masker import Masker
 from launcher.capture.pieces import LONGEST
 from launcher.capture.plain import is_plain
+from launcher.capture.repeats import runs
 
 SECRET = b"secretvalue1"
 
@@ -58,6 +59,27 @@ def test_a_repetition_that_begins_where_a_large_chunk_ended_is_counted() -> None
     flood = b"".join(b"%09d %s\n" % (number, b"x" * 100) for number in range(600))
     last = flood.split(b"\n")[-2] + b"\n"
     assert through(flood, last * 5) == flood + b"last line repeated 5 times\n"
+
+
+LINES = [
+    b"same\n", b"other\n", b"\n", b" \n", b"\r\n", b"crlf\r\n", b"over\r", b"\x1b[31mred\x1b[0m\n", b"nul\x00\n",
+    b"Loading:  50%|#####     | 5/10\n", b"Loading:  50%|#####     | 5/10\r", b"50 %\n", b"--api-key secretvalue1\n",
+    b"x" * LONGEST + b"y\n", "\u00fc\n".encode(), b"last line repeated 3 times\n",
+]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(LINES), st.sampled_from([1, 2, 3, 4, 50, 2000])), max_size=6))
+def test_long_runs_are_counted_at_once_exactly_as_line_by_line(parts: list[tuple[bytes, int]]) -> None:
+    raw = b"".join(line * (min(count, 4) if len(line) > 100 else count) for line, count in parts)
+    assert through(raw) == through(*raw.splitlines(keepends=True))
+
+
+def test_a_run_is_found_and_left_out() -> None:
+    numbers = b"".join(b"%d\n" % number for number in range(1500))
+    raw = numbers + b"y\n" * 100_000 + numbers
+    parts = list(runs(raw))
+    assert [times for _, times in parts if times] and sum(len(part) for part, _ in parts) < 2 * len(numbers) + 10_000
+    assert b"".join(part + part[part.rfind(b"\n", 0, -1) + 1 :] * times for part, times in parts) == raw
 
 
 def test_a_large_ordinary_chunk_passes_as_it_is() -> None:

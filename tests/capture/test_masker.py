@@ -53,6 +53,30 @@ def test_wherever_the_reads_are_cut_the_result_is_that_of_one_read(text: list[by
     assert through(Masker([SECRET]), *pieces) == whole.replace(SECRET.encode(), b"***")
 
 
+MANY_LINES = ["line1secret\nline2secret", "abc\rdefghijkl", "tok\r\nentail12\r\n"]
+
+
+@pytest.mark.parametrize("value", MANY_LINES)
+@given(
+    text=st.lists(st.sampled_from([b"value", b"x", b"\n", b"\r", b"line1secret", b"tok\r\n"]), max_size=8),
+    cuts=st.dictionaries(st.integers(0, 120), st.booleans(), max_size=12),
+)
+def test_a_secret_of_several_lines_is_masked_wherever_reads_and_pauses_are(
+    value: str, text: list[bytes], cuts: dict[int, bool]
+) -> None:
+    """Also one that no line end follows: `printf %s "$KEY"`, or a read that ends before it."""
+    whole = b"".join(value.encode() if part == b"value" else part for part in text)
+    masker, shown = Masker([value]), b""
+    edges = sorted({min(cut, len(whole)) for cut in cuts} | {0, len(whole)})
+    for begin, end in itertools.pairwise(edges):
+        shown += masker.feed(whole[begin:end])
+        shown += masker.flush() if cuts.get(end) else b""
+    shown += masker.flush(final=True)
+    bare = whole.replace(value.encode(), b"***")
+    # At the very end even the beginning of a value is masked, as no more of it can come.
+    assert value.encode() not in shown and (shown == bare or (shown.endswith(b"***") and bare.startswith(shown[:-3])))
+
+
 NESTED = ["token-0123", "token-0123-4567", "0123-4567-89ab"]
 
 

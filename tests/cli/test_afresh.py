@@ -88,11 +88,86 @@ def test_a_stop_that_comes_between_the_halves_is_not_lost(launch: Launch, number
 
 
 def test_what_somebody_else_wrote_into_the_variable_counts_for_nothing(launch: Launch) -> None:
-    """A file that is no sealed one, one that is not open, and no number at all: the launch is as always."""
-    for value in ("0", "97", "-1", "x" * 5000):
-        launch.start(environ={afresh.VARIABLE: value}).until_ready()
-        assert launch.signal(signal.SIGTERM).wait() == 0
-        assert launch.outcome["ready"]
+    launch.start(environ={afresh.VARIABLE: "0"}).until_ready()
+    assert launch.signal(signal.SIGTERM).wait() == 0
+    assert launch.outcome["ready"]
+
+
+@pytest.mark.parametrize("value", ["", "0", "97", "-1", "²", "2147483648", "9" * 5000, "x" * 5000])
+def test_no_value_but_a_sealed_file_means_anything(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """A file that is no such one, one that is not open, what is no descriptor, no number at all."""
+    monkeypatch.setenv(afresh.VARIABLE, value)
+    assert afresh.handed(["profiles"]) is None
+    assert afresh.VARIABLE not in os.environ
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Who is executed once more, and who is not
+
+SCRIPT = "/opt/venv/bin/gpulaunch"
+WORDS = ["vllm", "--profile", "p"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "argv0", "again"),
+    [
+        (["python3", SCRIPT], SCRIPT, True),
+        (["python3", "-I", "-X", "utf8", SCRIPT], SCRIPT, True),
+        (["python3", "-m", "launcher"], "/opt/launcher/__main__.py", True),
+        (["python3", "-I", "-m", "launcher"], "/opt/launcher/__main__.py", True),
+        (["python3", "/opt/start.py"], "/opt/start.py", False),
+        (["python3", "-c", "import launcher.__main__"], "-c", False),
+        (["python3", "-"], "-", False),
+        (["python3"], "", False),
+        (["python3", "/dev/fd/63"], "/dev/fd/63", False),
+    ],
+)
+def test_only_the_program_and_the_module_are_executed_once_more(
+    monkeypatch: pytest.MonkeyPatch, typed: list[str], argv0: str, again: bool
+) -> None:
+    monkeypatch.setattr(Path, "is_file", lambda path: str(path) == SCRIPT)
+    monkeypatch.setattr(sys, "orig_argv", [*typed, *WORDS])
+    monkeypatch.setattr(sys, "argv", [argv0, *WORDS])
+    assert afresh.command_line() == ((*typed[1:], *WORDS) if again else None)
+
+
+def test_a_caller_that_changed_the_words_is_not_executed_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    monkeypatch.setattr(sys, "orig_argv", ["python3", SCRIPT, "--default"])
+    monkeypatch.setattr(sys, "argv", [SCRIPT, *WORDS])
+    assert afresh.command_line() is None
+
+
+def test_a_script_from_standard_input_cannot_be_read_twice_and_starts_the_server_all_the_same(launch: Launch) -> None:
+    launch.profile("--say", "started", "--exit", 3, ready=False)
+    main = "import sys; from launcher.__main__ import main; sys.exit(main())"
+    command = [sys.executable, "-", *arguments_of(launch)]
+    done = subprocess.run(command, input=main, env=launch.environ, capture_output=True, text=True)
+    assert done.returncode == 3 and done.stdout == "started\n"
+
+
+def test_a_program_that_calls_us_more_than_once_is_never_begun_again(launch: Launch) -> None:
+    launch.profile("--say", "started", "--exit", 3, ready=False)
+    check = ["check", "--profile", str(launch.file)]
+    wrapper = launch.folder / "wrapper.py"
+    wrapper.write_text(
+        "import sys\nfrom launcher.__main__ import main\nprint('begun', flush=True)\n"
+        f"for words in ({check!r}, {arguments_of(launch)!r}):\n"
+        "    sys.argv[1:] = words\n    print('ended with', main(), flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, wrapper], env=launch.environ, capture_output=True, text=True)
+    shown = done.stdout.splitlines()
+    assert [shown.count(line) for line in ("begun", "started", "ended with 0", "ended with 3")] == [1, 1, 1, 1]
+
+
+def arguments_of(launch: Launch) -> list[str]:
+    """The words after the program's name."""
+    command = launch.command()
+    return command[command.index("launcher") + 1 :]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Where it cannot be done
 
 
 def a_half(claim: Claim) -> SecondHalf:
@@ -125,7 +200,7 @@ def test_where_it_cannot_be_done_all_is_as_before_and_the_caller_goes_on(
 ) -> None:
     before, files = mask(), len(os.listdir("/proc/self/fd"))
     monkeypatch.setattr(f"launcher.cli.afresh.{missing}", fail)
-    afresh.go_on(a_half(claim), Screen(), ["python", "-m", "launcher"])
+    afresh.go_on(a_half(claim), Screen(), ["-m", "launcher"])
     assert mask() == before
     assert not os.get_inheritable(lock_of(claim))
     assert len(os.listdir("/proc/self/fd")) == files
@@ -146,9 +221,19 @@ def test_what_a_terminal_has_still_to_be_told_keeps_us_as_we_are(monkeypatch: py
         os.set_blocking(end, True)
         screen.voice._descriptor = end
         screen.say("not read yet")
-        afresh.go_on(a_half(claim), screen, ["python", "-m", "launcher"])
+        afresh.go_on(a_half(claim), screen, ["-m", "launcher"])
     finally:
         os.close(full)
         screen.voice.close(10)
         os.close(end)
     assert executed == []
+
+
+def test_the_second_half_of_another_command_line_is_a_mistake_and_starts_nothing(
+    monkeypatch: pytest.MonkeyPatch, claim: Claim
+) -> None:
+    left = afresh.Handed(a_half(claim), ("vllm",), quiet=False, verbose=False, no_color=False)
+    with afresh._file_with(left) as file:
+        monkeypatch.setenv(afresh.VARIABLE, str(os.dup(file.fileno())))
+        with pytest.raises(RuntimeError, match="another command line"):
+            afresh.handed(["sglang"])

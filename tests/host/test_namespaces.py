@@ -32,6 +32,8 @@ hiding = pytest.mark.parametrize("flags", HIDING.values(), ids=HIDING)
 WITHOUT_CGROUPS = ("sh", "-euc", 'mount -t tmpfs none /sys/fs/cgroup; exec "$@"', "sh")
 WITH_CGROUPS = ()
 
+MEMFD_NOEXEC = Path("/proc/sys/vm/memfd_noexec")
+
 
 def port_is_free(port: int) -> bool:
     with socket.socket() as probe:
@@ -79,6 +81,23 @@ def test_a_stop_in_a_container_leaves_nobody(corral: FencedCorral, tmp_path: Pat
     """As PID 1 of a namespace we get no signal that we do not ask for, and every orphan."""
     container = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
     running = launch(corral, server(tmp_path, *HIDING["orphaned"]), *container)
+    running.await_ready()
+    (first,) = (process for process in corral.survivors() if process.parent == running.process.pid)
+    os.kill(first.pid, signal.SIGTERM)
+    assert running.process.wait(20) == 0, running.said()
+    assert corral.survivors() == []
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_where_files_in_memory_must_not_be_executed_a_launch_is_as_always(
+    corral: FencedCorral, tmp_path: Path, level: int
+) -> None:
+    """vm.memfd_noexec, of each pid namespace: 1 adds a seal, 2 refuses a file that was not asked for so."""
+    if not MEMFD_NOEXEC.exists():
+        pytest.skip(f"no {MEMFD_NOEXEC} before Linux 6.3")
+    hardened = ("sh", "-euc", f'echo {level} >{MEMFD_NOEXEC}; exec "$@"', "sh")
+    container = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
+    running = launch(corral, server(tmp_path), *container, *hardened)
     running.await_ready()
     (first,) = (process for process in corral.survivors() if process.parent == running.process.pid)
     os.kill(first.pid, signal.SIGTERM)
