@@ -61,14 +61,14 @@ def test_a_repetition_that_begins_where_a_large_chunk_ended_is_counted() -> None
     assert through(flood, last * 5) == flood + b"last line repeated 5 times\n"
 
 
-LINES = [
+REPEATED = [
     b"same\n", b"other\n", b"\n", b" \n", b"\r\n", b"crlf\r\n", b"over\r", b"\x1b[31mred\x1b[0m\n", b"nul\x00\n",
     b"Loading:  50%|#####     | 5/10\n", b"Loading:  50%|#####     | 5/10\r", b"50 %\n", b"--api-key secretvalue1\n",
     b"x" * LONGEST + b"y\n", "\u00fc\n".encode(), b"last line repeated 3 times\n",
 ]  # fmt: skip
 
 
-@given(st.lists(st.tuples(st.sampled_from(LINES), st.sampled_from([1, 2, 3, 4, 50, 2000])), max_size=6))
+@given(st.lists(st.tuples(st.sampled_from(REPEATED), st.sampled_from([1, 2, 3, 4, 50, 2000])), max_size=6))
 def test_long_runs_are_counted_at_once_exactly_as_line_by_line(parts: list[tuple[bytes, int]]) -> None:
     raw = b"".join(line * (min(count, 4) if len(line) > 100 else count) for line, count in parts)
     assert through(raw) == through(*raw.splitlines(keepends=True))
