@@ -37,8 +37,11 @@ def mask_urls(text: str) -> str:
 
 
 def long_enough(values: Iterable[str]) -> tuple[str, ...]:
-    """The values that are masked wherever they occur, longest first so that no part of one stays readable."""
-    return tuple(sorted({value for value in values if len(value) >= SHORT}, key=lambda value: (-len(value), value)))
+    """What is masked wherever it occurs, longest first so that no part of one stays readable: the values without the
+    blanks and line ends around them, which whoever uses them strips, and each of their lines, which may be indented.
+    """
+    texts = {part.strip() for value in values for part in (value, *value.splitlines())}
+    return tuple(sorted({text for text in texts if len(text) >= SHORT}, key=lambda text: (-len(text), text)))
 
 
 def mask(text: str, values: Iterable[str]) -> str:

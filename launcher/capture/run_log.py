@@ -99,40 +99,52 @@ class RunLog:
                 begin = len(data) - len(rest)
                 cut = data.rfind(b"\n", begin, begin + max(room, 0)) + 1
                 fits = (cut or data.find(b"\n", begin) + 1) - begin
-            if not self._append(rest[:fits]):
-                self._lost += len(rest) - fits
-                self._lost_here += len(rest) - fits
+            if self._lost_here and not self._mend():
+                self.lose(len(rest))
+                return
+            came = self._append(rest[:fits])
+            if came < fits:
+                at = len(data) - len(rest) + came
+                self.lose(len(rest) - came + self._cut(at - data.rfind(b"\n", 0, at) - 1))
                 return
             rest = rest[fits:]
 
-    def _append(self, part: memoryview) -> bool:
+    def _append(self, part: memoryview) -> int:
+        """How much of it came into the file."""
+        came = 0
         try:
-            if self._lost_here:
-                self._mend()
-            while part:
-                count = os.write(self._descriptor, part)
+            while came < len(part):
+                count = os.write(self._descriptor, part[came:])
                 self._size += count
-                self._whole = count == len(part)
-                part = part[count:]
+                came += count
+                self._whole = came == len(part)
         except OSError as error:
             if not self._lost:
                 self._say(f"the log cannot be written: {error.strerror}; the server goes on without it")
-            self._lost += len(part)
-            self._lost_here += len(part)
-            return False
-        return True
+        return came
 
-    def _mend(self) -> None:
-        """Says in the file itself what is missing at this place."""
-        sentence = f"{self._lost_here} bytes are missing here\n".encode()
+    def _cut(self, half: int) -> int:
+        """Takes the beginning of a line away again, so that each is whole; how many bytes are gone."""
+        try:
+            if half:
+                os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - half)
+        except OSError:
+            return 0
+        self._size -= half
+        self._whole = True
+        return half
+
+    def _mend(self) -> bool:
+        """Says in the file itself what is missing at this place. False where that cannot be written either."""
+        sentence, whole = f"{self._lost_here} bytes are missing here\n".encode(), self._whole
         line = stamped(sentence, "gpulaunch", time.time(), self._options.format)
-        rest = line if self._whole else b"\n" + line
-        while rest:
-            count = os.write(self._descriptor, rest)
-            self._size += count
-            self._whole = count == len(rest)
-            rest = rest[count:]
+        notice = memoryview(line if whole else b"\n" + line)
+        came = self._append(notice)
+        if came < len(notice):
+            self._whole = self._cut(came) == came and whole
+            return False
         self._lost_here = 0
+        return True
 
     def _rotate(self) -> bool:
         """A new file. False where that cannot be done: the old one goes on."""

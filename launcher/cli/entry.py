@@ -17,8 +17,9 @@ import click
 from launcher import errors, secrets
 from launcher.cli import afresh
 from launcher.cli.answers import Answered
-from launcher.cli.early import Stopped
+from launcher.cli.early import Stopped, listen
 from launcher.cli.screen import Screen
+from launcher.cli.table import starts_a_server
 from launcher.cli.usage import sentence
 from launcher.errors import Refused, UsageError
 
@@ -77,6 +78,9 @@ def _answer(arguments: Sequence[str], screen: Screen, again: Sequence[str] | Non
 
 
 def _command(arguments: Sequence[str], screen: Screen, again: Sequence[str] | None) -> int:
+    if starts_a_server(arguments):
+        listen()  # before all that a plan takes is loaded
+
     from launcher.cli.group import gpulaunch
 
     # Not click's own main(): it would turn a closed pipe into exit 1 and Ctrl-C into a line of its own.

@@ -6,6 +6,7 @@ file is imported when its command is called: no other command pays for what it n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -49,3 +50,9 @@ RESERVED: tuple[str, ...] = (
     "import", "compare",
     "ps", "wait", "restart", "runs", "attach", "report", "unit", "sbatch", "completion",
 )  # fmt: skip
+
+
+def starts_a_server(arguments: Sequence[str]) -> bool:
+    """True if these words ask for a launch, as far as can be seen before they are read."""
+    command = next((word for word in arguments if not word.startswith("-")), None)
+    return command in ENGINE_NAMES and not {"--dry-run", "--help"} & set(arguments)

@@ -14,6 +14,7 @@ from launcher.capture.records import stamped
 from launcher.capture.retention import Kept, surplus
 from launcher.capture.run_log import RunLog
 from launcher.model import Logging
+from tests.helpers import no_file_larger_than
 
 AT = 1_796_256_000.1239  # 2026-12-03, in seconds since the epoch
 
@@ -52,6 +53,28 @@ def test_as_json_each_line_is_an_object_with_its_rank() -> None:
 )
 def test_who_says_a_line(line: str, known: dict[str, object]) -> None:
     assert rank(line) == known
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("size", range(4000, 4100, 7))
+def test_a_disk_that_is_full_in_the_middle_of_a_line_leaves_whole_lines(tmp_path: Path, form: str, size: int) -> None:
+    """Whoever reads the JSON of a log must not stumble over half a line; what was taken away is counted, too."""
+    log, said = log_of(tmp_path, format=form, rotate=0)  # type: ignore[arg-type]
+    block = b"".join(b"line %03d\n" % number for number in range(100))
+    marked = len(stamped(block, "out", AT, form))  # type: ignore[arg-type]
+    with no_file_larger_than(size):
+        log.put(block, "out", AT)
+        log.put(block, "out", AT)
+    log.put(b"last\n", "out", AT)
+    log.close()
+    lines = (tmp_path / "server.log").read_text().splitlines()
+    if form == "json":
+        lines = [json.loads(line)["line"] for line in lines]
+    lines = [re.sub("^[^ ]+Z (out|gpulaunch) ", "", line) for line in lines]
+    kept = len(lines) - 2
+    assert lines[:kept] == [f"line {number % 100:03d}" for number in range(kept)]
+    assert lines[kept:] == [f"{2 * marked - kept * marked // 100} bytes are missing here", "last"]
+    assert said[0] == "the log cannot be written: File too large; the server goes on without it"
 
 
 def test_files_hold_whole_lines_and_the_first_one_stays(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import resource
 import select
 import signal
 import termios
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from launcher.capture.terminal import Terminal, is_null_device
-from tests.helpers import eventually
+from tests.helpers import eventually, no_file_larger_than
 from tests.hostiles import health
 from tests.launching import Launch
 
@@ -80,21 +79,14 @@ def test_the_end_does_not_wait_for_a_reader_that_sleeps_and_says_what_it_missed(
 
 
 def test_a_file_on_a_full_disk_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
-    """A limit of the file's size stands for the disk: both fail without anybody being gone."""
     said: list[str] = []
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with (tmp_path / "shown").open("wb") as file:
         terminal = Terminal(file.fileno(), "standard output", said.append)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
-        try:
+        with no_file_larger_than(4096):
             for _ in range(3):
                 terminal.put(b"x" * 4096)
             eventually(lambda: terminal._full)
             assert said == [], "not with every chunk"
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-            signal.signal(signal.SIGXFSZ, before)
         terminal.put(b"y")
         terminal.close(time.monotonic() + 10)
     shown = (tmp_path / "shown").read_bytes()

@@ -51,3 +51,29 @@ def test_a_hang_up_that_was_ignored_when_we_were_started_ends_nothing_while_it_p
         launch.until_ready()
         assert launch.signal(signal.SIGTERM).wait() == 0
         assert corral.survivors() == []
+
+
+# Python runs this first of all. It signals the launch while that loads what a plan takes.
+WHILE_LOADING = """
+import os, signal, sys
+
+class Signaller:
+    def find_spec(self, name, *_):
+        if name == "launcher.cli.story":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+sys.meta_path.insert(0, Signaller())
+"""
+
+
+def test_a_stop_while_it_loads_its_own_modules_is_one_too(tmp_path: Path) -> None:
+    """That takes most of the time before the plan. A dry run that was cut short is no answer."""
+    (tmp_path / "sitecustomize.py").write_text(WHILE_LOADING)
+    with Corral() as corral:
+        launch = Launch(corral, tmp_path)
+        environ = {**launch.environ, "PYTHONPATH": f"{tmp_path}:{launch.environ['PYTHONPATH']}"}
+        launch.profile()
+        assert launch.run(launch.command(), environ).wait() == 0
+        assert launch.errors == "gpulaunch: stopped by SIGTERM before the start\n"
+        assert launch.run(launch.command("--dry-run"), environ).wait() == 128 + signal.SIGTERM
+    assert not (tmp_path / "state").exists()
