@@ -129,11 +129,11 @@ def test_a_server_that_dies_while_it_loads_makes_the_start_fail(units: Units, la
 
 def test_loading_may_take_longer_than_the_units_start_limit(units: Units, lab: SystemdLab, tmp_path: Path) -> None:
     loading = server(tmp_path, ready=False)
-    unit = units.launching(loading, "TimeoutStartSec=2")
+    unit = units.launching(loading, "TimeoutStartSec=6")
     with lab.begin("systemctl", "start", unit.name) as starting:
         loading.pids()
         # The start limit of a plain unit runs out meanwhile: that is our clock.
-        limited = units.plain(server(tmp_path / "plain"), "TimeoutStartSec=2\nType=notify")
+        limited = units.plain(server(tmp_path / "plain"), "TimeoutStartSec=6\nType=notify")
         assert lab.systemctl("start", limited.name, check=False).returncode != 0
         assert limited.state()[1] == "timeout"
         assert starting.poll() is None
