@@ -13,7 +13,7 @@ from launcher.capture.masker import Masker
 from launcher.capture.pieces import Splitter
 from launcher.capture.plain import is_plain, plain
 from launcher.capture.progress import Progress
-from launcher.capture.repeats import Repeats, runs
+from launcher.capture.repeats import Repeats, repetition_at, runs
 from launcher.capture.shapes import mask_shapes
 
 _LARGE = 32 << 10  # bytes of a chunk in which repetitions are looked for here and there: a long one is found
@@ -64,7 +64,9 @@ class Lines:
 
     def _repeats_something(self, chunk: bytes) -> bool:
         first = chunk[: chunk.find(b"\n")]
-        return first == self._repeats.last or any(_repeats_at(chunk, at) for at in range(0, len(chunk), _STRIDE))
+        return first == self._repeats.last or any(
+            repetition_at(chunk, at) != (0, 0) for at in range(0, len(chunk), _STRIDE)
+        )
 
     def _looked_at(self, chunk: bytes) -> Iterator[bytes]:
         for part, times in runs(chunk):
@@ -104,10 +106,3 @@ def _has_long_line(chunk: bytes) -> bool:
         if not at:
             return True
     return False
-
-
-def _repeats_at(chunk: bytes, at: int) -> bool:
-    """True if the first whole line from there is followed by the same again."""
-    begin = chunk.find(b"\n", at) + 1
-    middle = chunk.find(b"\n", begin) + 1
-    return 0 < begin < middle - 1 and chunk.startswith(chunk[begin:middle], middle)

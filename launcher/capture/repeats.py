@@ -58,15 +58,22 @@ def runs(chunk: bytes) -> Iterator[tuple[bytes, int]]:
     """
     done = at = 0
     while at < len(chunk):
-        begin = chunk.find(b"\n", at) + 1
-        middle = chunk.find(b"\n", begin) + 1
-        end = _end_of_run(chunk, middle, chunk[begin:middle]) if 0 < begin < middle - 1 else 0
+        begin, middle = repetition_at(chunk, at)
+        end = _end_of_run(chunk, middle, chunk[begin:middle]) if middle else 0
         if end > middle:
             yield chunk[done:middle], (end - middle) // (middle - begin)
             done = end
         at = max(at + _STRIDE, end)
     if done < len(chunk):
         yield chunk[done:], 0
+
+
+def repetition_at(chunk: bytes, at: int) -> tuple[int, int]:
+    """Where the first whole line from there lies, if the same follows it again; else 0, 0."""
+    begin = chunk.find(b"\n", at) + 1
+    middle = chunk.find(b"\n", begin) + 1
+    is_repeated = 0 < begin < middle - 1 and chunk.startswith(chunk[begin:middle], middle)
+    return (begin, middle) if is_repeated else (0, 0)
 
 
 def _end_of_run(chunk: bytes, begin: int, line: bytes) -> int:

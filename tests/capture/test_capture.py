@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,42 @@ def test_a_log_that_cannot_grow_does_not_stop_the_server(launch: Launch) -> None
     assert launch.errors.count("the log cannot be written") == 1
     assert 0 < len(launch.log) < 3_000_000
     assert "bytes are missing in the log" in launch.errors
+
+
+def test_however_busy_the_streams_are_the_log_is_told_to_go_on_again_and_again() -> None:
+    """Otherwise a line waited in memory for a stream to fall silent, and a SIGKILL would take it along."""
+
+    class Log:
+        told = 0
+
+        def go_on(self) -> None:
+            self.told += 1
+
+    log = Log()
+    capture = Capture({0: None, 1: None}, log=log, say=print, secrets=())  # type: ignore[arg-type, dict-item]
+    for now in (100.0, 100.1, 100.19, 100.3, 100.35, 100.6):
+        capture._show_what_waits(now)
+    assert log.told == 3
+
+
+def test_the_end_is_waited_for_as_long_as_something_comes_but_not_for_ever() -> None:
+    """What a server left in its pipes is read, however slowly; a stranger who holds one is not waited for."""
+    (out_read, out_write), (err_read, err_write) = os.pipe(), os.pipe()
+    null = os.open(os.devnull, os.O_WRONLY)
+    terminals = {end: Terminal(null, "nowhere", print) for end in (out_read, err_read)}
+
+    class Moving(Capture):
+        moved_at = property(lambda _: time.monotonic())  # type: ignore[assignment]
+
+    capture = Moving(terminals, None, (), print)
+    capture.start()
+    begin = time.monotonic()
+    assert not capture.finish(0.01, begin + 0.5)
+    assert time.monotonic() >= begin + 0.5
+    os.close(out_write)
+    os.close(err_write)
+    assert capture.finish(10)
+    os.close(null)
 
 
 def test_a_prompt_appears_though_the_other_stream_speaks_but_for_what_may_become_a_secret() -> None:
